@@ -1,9 +1,10 @@
 """
-Keys of the callers: who calls, which models they may use, how much and at what cost (spec/11-gateway.md#keys). The
-gateway and the service go by the same file, and what a key uses on one counts on the other.
+The keys of the callers: who calls, which models the caller may use, how much and at what cost
+(spec/11-gateway.md#keys). The gateway and the service use the same file, and the usage of a key on one counts on the
+other.
 
-Keys are compared by their SHA-256. A key has at least 128 random bits, so a digest without salt cannot be reversed, and
-looking it up in a table tells nothing about how much of it was right.
+Keys are compared by their SHA-256. A key has at least 128 random bits, so a digest without salt cannot be reversed. A
+lookup in a table by the digest does not reveal how much of a guessed key was right.
 """
 
 import base64
@@ -37,15 +38,16 @@ _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _SIGNING_SECRET_BYTES = 32
 _FAILURES_PER_MINUTE = 20.0
 _REMEMBERED = 10_000
-"""How many peers that failed, and how many that did not, are remembered."""
+"""How many peers with failed attempts are remembered, and how many peers with known keys."""
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class Refused(InterlinguaError):
-    """A call that is not served. `category` is a word of spec/8-errors.md, `status` the HTTP status that says the same,
-    `retry_after` is in seconds, `code` the client's wire's own word, where it has one for just this."""
+    """A call that is refused. `category` is a category of spec/8-errors.md, `status` the corresponding HTTP status.
+    `retry_after` is in seconds. `code` is the error code of the client's wire, where it has one for exactly this
+    error."""
 
     def __init__(
         self, category: str, message: str, status: int, *, retry_after: float | None = None, code: str = ""
@@ -70,7 +72,8 @@ class Refused(InterlinguaError):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: what it is called, what it may do, and for whom it stands. None stands for no limit, and for nobody."""
+    """One key: its name, its rights, and the tenant and the principals that it represents. None means no limit, or no
+    principal."""
 
     name: str
     digest: str = field(repr=False)
@@ -84,56 +87,59 @@ class Key:
 
     @property
     def principals(self) -> dict[str, str]:
-        """The metadata that messages said with this key have: those of `user_id` and `team_id` that it stands for."""
-        named = {"user_id": self.user_id, "team_id": self.team_id}
-        return {name: value for name, value in named.items() if value is not None}
+        """The metadata for messages that are written with this key: those of `user_id` and `team_id` that it
+        represents."""
+        ids = {"user_id": self.user_id, "team_id": self.team_id}
+        return {name: value for name, value in ids.items() if value is not None}
 
     @property
     def limited(self) -> bool:
-        """Whether what it uses is counted."""
+        """Whether the usage of the key is counted."""
         limits = (self.calls_per_minute, self.tokens_per_minute, self.budget_usd_per_day)
         return any(limit is not None for limit in limits)
 
     def may_use(self, model: str) -> bool:
-        """Whether it may use a model, given by its canonical id."""
+        """Whether the key may use a model, given by its canonical id."""
         return self.models is None or any(fnmatchcase(model, pattern) for pattern in self.models)
 
 
 ANYBODY = Key("anybody", "", "anybody")
-"""Who calls where there are no keys."""
+"""The key of every caller where the server has no keys."""
 
 
 def key_of_certificate(subject: str) -> Key:
-    """What stands for a key where a client shows a certificate of this subject, and there are no keys. Raises `Refused`
-    for an empty one."""
+    """The key of a client that shows a certificate with this subject, where the server has no keys. Raises `Refused`
+    for an empty subject."""
     if not subject:
         raise Refused("permission", "the certificate of this client has no subject, which would say whose it is", 403)
     return Key(f"x509:{subject}", "", f"x509:{subject}")
 
 
 def new_key() -> str:
-    """A new random key, 256 bits."""
+    """A new random key with 256 bits."""
     return _PREFIX + secrets.token_urlsafe(32)
 
 
 def digest(key: str) -> str:
-    """What a file of keys holds in the place of a key."""
+    """The SHA-256 of a key, which a file of keys holds in place of the key."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def access_key_id(digest: str) -> str:
-    """The id by which AWS's clients name a key: 20 characters that follow from its digest, and tell nothing of the key."""
+    """The id by which AWS's clients name a key: 20 characters that are derived from its digest and reveal nothing of
+    the key."""
     return "ILKA" + base64.b32encode(bytes.fromhex(digest)[:10]).decode()
 
 
 def signing_key(secret: bytes, digest: str) -> str:
-    """What AWS's clients sign with in the place of a key: it follows from the signing secret of the server and from the
-    digest of the key, so that the file of keys alone gives nobody the means to sign."""
+    """The secret with which AWS's clients sign, in place of the key. It is derived from the signing secret of the
+    server and the digest of the key, so that the file of keys alone enables nobody to sign."""
     return base64.urlsafe_b64encode(hmac.digest(secret, b"sigv4:" + digest.encode(), "sha256")).decode().rstrip("=")
 
 
 def read_signing_secret(file: Path) -> bytes:
-    """The signing secret in a file. Raises `InvalidRequest` for one that cannot be read or is too short."""
+    """Read the signing secret in a file. Raises `InvalidRequest` for a file that cannot be read or a secret that is too
+    short."""
     try:
         secret = file.read_bytes().strip()
     except OSError as problem:
@@ -148,26 +154,26 @@ def read_signing_secret(file: Path) -> bytes:
 
 
 def read_keys(file: Path) -> list[Key]:
-    """The keys of a file. Raises `InvalidRequest` with the place of what is wrong."""
+    """Read the keys of a file. Raises `InvalidRequest` with the path of the error."""
     try:
-        given = json.loads(file.read_bytes())
+        content = json.loads(file.read_bytes())
     except OSError as problem:
         raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
-    rows: Any = given.get("keys") if isinstance(given, dict) else None
+    rows: Any = content.get("keys") if isinstance(content, dict) else None
     if not isinstance(rows, list):
         raise InvalidRequest(f'{file} must hold {{"keys": [...]}}', path="/keys")
     if not rows:
-        # without keys anyone may call: that is not what the file was given for
+        # without keys anyone may call, and an operator who names a file does not mean that
         raise InvalidRequest(f"{file} holds no key; interlingua key NAME makes one", path="/keys")
     keys = [_key(row, f"/keys/{position}") for position, row in enumerate(rows)]
     for member in ("name", "digest"):
         values = [getattr(key, member) for key in keys]
         for position, value in enumerate(values):
             if value in values[:position]:
-                what = "sha256" if member == "digest" else member
-                raise InvalidRequest(f"two keys have the same {what}", path=f"/keys/{position}/{what}")
+                member_name = "sha256" if member == "digest" else member
+                raise InvalidRequest(f"two keys have the same {member_name}", path=f"/keys/{position}/{member_name}")
     return keys
 
 
@@ -234,23 +240,23 @@ def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:
 
 
 class Guesses:
-    """Failed attempts of each peer to show a key, and the keys that each has shown well.
+    """The failed attempts of each peer, and the known keys that each peer has shown.
 
-    A peer is an address, of IPv6 its network of 64 bits. When it has failed too often, only keys are looked at that it has
-    shown well before: whoever guesses behind an address does not lock out those who work there. Of peers and of their
-    keys only the last are remembered, so that this takes no more memory than so many entries.
+    A peer is an IPv4 address or an IPv6 network of 64 bits. When a peer has failed too often, only keys that it has
+    shown successfully before are checked: so a guesser does not lock out those who work behind the same address. Only
+    the last peers, and the last keys of peers, are remembered, so that the memory is limited.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._failed: OrderedDict[str, Bucket] = OrderedDict()
-        self._shown: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._failures: OrderedDict[str, Bucket] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def check(self, peer: str, digest: str) -> None:
-        """Raises `Refused` when a key of this digest is not even looked at."""
-        peer = _network(peer)
-        bucket = self._failed.get(peer)
-        if bucket is None or (peer, digest) in self._shown:
+        """Raises `Refused` when a key with this digest must not be checked."""
+        peer = _peer_of(peer)
+        bucket = self._failures.get(peer)
+        if bucket is None or (peer, digest) in self._known:
             return
         bucket.refill(_FAILURES_PER_MINUTE, self._clock())
         if bucket.left < 1:
@@ -258,18 +264,18 @@ class Guesses:
             message = "too many keys that this server does not know came from this address; wait"
             raise Refused("rate_limit", message, 429, retry_after=wait)
 
-    def failed(self, peer: str) -> None:
-        """Counts a failed attempt."""
-        peer = _network(peer)
+    def count_failure(self, peer: str) -> None:
+        """Count a failed attempt."""
+        peer = _peer_of(peer)
         now = self._clock()
-        bucket = self._failed.get(peer) or Bucket(_FAILURES_PER_MINUTE, now)
+        bucket = self._failures.get(peer) or Bucket(_FAILURES_PER_MINUTE, now)
         bucket.refill(_FAILURES_PER_MINUTE, now)
         bucket.left -= 1
-        _remember(self._failed, peer, bucket)
+        _remember(self._failures, peer, bucket)
 
-    def shown(self, peer: str, digest: str) -> None:
-        """A peer has shown a key of the server."""
-        _remember(self._shown, (_network(peer), digest), None)
+    def remember_key(self, peer: str, digest: str) -> None:
+        """Remember that a peer has shown a key of the server."""
+        _remember(self._known, (_peer_of(peer), digest), None)
 
 
 def _remember(entries: "OrderedDict[K, V]", name: K, value: V) -> None:
@@ -280,8 +286,8 @@ def _remember(entries: "OrderedDict[K, V]", name: K, value: V) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _network(peer: str) -> str:
-    """Who is one peer: of IPv6 whoever has an address has a network of them."""
+def _peer_of(peer: str) -> str:
+    """The peer of an address. An IPv6 address counts as its network, because its owner has the whole network."""
     try:
         address = ipaddress.ip_address(peer.partition("%")[0])
     except ValueError:
@@ -293,10 +299,10 @@ def _network(peer: str) -> str:
 
 
 class Access:
-    """The keys of a server and what each has used. Without keys anybody may use everything.
+    """The keys of a server, and the usage of each. Without keys, anybody may use everything.
 
-    `clock` gives seconds, `now` the time of day; limits and budgets live as long as `meters` do, by default as long as this
-    object. With a `signing_secret` a key may also be shown by a signature.
+    `clock` gives seconds, `now` the time of day. Limits and budgets live as long as `meters` do, by default as long as
+    this object. With a `signing_secret`, a key may also be shown by a signature.
     """
 
     def __init__(
@@ -321,39 +327,39 @@ class Access:
         """Whether anybody may call."""
         return not self._keys
 
-    def key(self, given: str | None, peer: str = "") -> Key:
-        """Whose key this is, shown by a peer. Raises `Refused` for none and for an unknown one, in the same words, and
-        for any when the peer has shown too many unknown ones."""
+    def key(self, text: str | None, peer: str = "") -> Key:
+        """The key that a peer has shown. Raises `Refused` with the same message for a missing and an unknown key, and
+        for any key when the peer has shown too many unknown ones."""
         if not self._keys:
             return ANYBODY
-        if not given:
-            raise _stranger()
-        shown = digest(given)
-        self._guesses.check(peer, shown)
-        key = self._keys.get(shown)
+        if not text:
+            raise _unknown_key()
+        key_digest = digest(text)
+        self._guesses.check(peer, key_digest)
+        key = self._keys.get(key_digest)
         if key is None:
-            self._guesses.failed(peer)
-            raise _stranger()
-        self._guesses.shown(peer, shown)
+            self._guesses.count_failure(peer)
+            raise _unknown_key()
+        self._guesses.remember_key(peer, key_digest)
         return key
 
     def signer(self, access_key: str, peer: str) -> tuple[Key, str]:
-        """The key of this id, by whose signature a call is to be judged, and what that is made with. Raises as `key`."""
+        """The key with this id, and the secret to check the signature of a call with. Raises like `key`."""
         if self._signing_secret is None:
             raise Refused("authentication", "this server takes its keys as bearer tokens, and no signatures", 401)
-        shown = self._by_id.get(access_key, "")
-        self._guesses.check(peer, shown)
-        if not shown:
-            self._guesses.failed(peer)
-            raise _stranger()
-        return self._keys[shown], signing_key(self._signing_secret, shown)
+        key_digest = self._by_id.get(access_key, "")
+        self._guesses.check(peer, key_digest)
+        if not key_digest:
+            self._guesses.count_failure(peer)
+            raise _unknown_key()
+        return self._keys[key_digest], signing_key(self._signing_secret, key_digest)
 
     def judged(self, key: Key, peer: str, *, valid: bool) -> Key:
-        """The key, when the signature of a call was `valid`; else raises as `key`."""
+        """The key, when the signature of a call is `valid`. Else raises like `key`."""
         if not valid:
-            self._guesses.failed(peer)
-            raise _stranger()
-        self._guesses.shown(peer, key.digest)
+            self._guesses.count_failure(peer)
+            raise _unknown_key()
+        self._guesses.remember_key(peer, key.digest)
         return key
 
     def now(self) -> datetime:
@@ -361,7 +367,7 @@ class Access:
         return self._now()
 
     def admit(self, key: Key) -> None:
-        """Counts a call that begins. Raises `Refused` when a limit is reached or the budget is used up."""
+        """Count a call that begins. Raises `Refused` when a limit is reached or the budget is used up."""
         if not key.limited:
             return
         now = self._clock()
@@ -381,7 +387,7 @@ class Access:
                 meter.calls.left -= 1
 
     def record(self, key: Key, usage: Mapping[str, Any] | None) -> None:
-        """Counts what a call took: all of its tokens, cached ones included, and its cost, where it is known."""
+        """Count the usage of a call: all of its tokens, cached ones included, and its cost, where it is known."""
         if usage is None or not key.limited:
             return
         with self._meters.of(key.digest) as meter:
@@ -397,12 +403,12 @@ class Access:
             meter.day, meter.spent = today, Decimal(0)
         return meter.spent
 
-    def _too_fast(self, key: Key, what: str, wait: float) -> None:
-        message = f"the key {key.name} has used its {what} for this minute"
+    def _too_fast(self, key: Key, counted: str, wait: float) -> None:
+        message = f"the key {key.name} has used its {counted} for this minute"
         raise Refused("rate_limit", message, 429, retry_after=round(wait, 3))
 
 
-def _stranger() -> Refused:
+def _unknown_key() -> Refused:
     return Refused("authentication", "this server needs one of its own keys, and the call has none that it knows", 401)
 
 
@@ -410,5 +416,5 @@ _BUCKETS = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_creat
 
 
 def tokens(usage: Mapping[str, Any]) -> int:
-    """All tokens of a usage; its buckets are disjoint (spec/5-usage-and-cost.md)."""
+    """The number of all tokens of a usage; its buckets are disjoint (spec/5-usage-and-cost.md)."""
     return sum(usage.get(bucket) or 0 for bucket in _BUCKETS)

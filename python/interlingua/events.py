@@ -1,13 +1,13 @@
 """
-Events: what happened to a turn or a session, for whoever observes it (spec/7-routing.md#events).
+Events: what happened to a turn or a session, for observers (spec/7-routing.md#events).
 
     events = Events(log_event)
     client = Client(events=events)
     events.subscribe(print)
 
-An observer is called in the order of subscription, in the task that publishes, so it must return at once; what takes
-time belongs behind a queue of the observer's own. Diagnostics (dropped blocks, attempts that failed, observers that
-fail) are log entries and never events.
+Observers are called in the order of subscription, in the task that publishes, so an observer must return at once. For
+slow work, an observer uses a queue of its own. Diagnostics (dropped blocks, attempts that failed, observers that fail)
+are log entries and never events.
 """
 
 import logging
@@ -20,13 +20,13 @@ from interlingua.canonical.validate import violations
 
 Event = dict[str, Any]
 Observer = Callable[[Event], None]
-"""Takes an event, which it must not change. What it raises is logged and concerns nobody else."""
+"""Takes an event, and must not change it. What it raises is logged, and affects nothing else."""
 
 _LOG = logging.getLogger("interlingua.events")
 
 
 class EventType(NamedTuple):
-    """What all events of a type have in common: the schema of the payload, the sensitivity, the dotted name."""
+    """The properties of all events of a type: the schema of the payload, the sensitivity, the dotted name."""
 
     payload: str
     sensitivity: str
@@ -61,27 +61,30 @@ TYPES: Mapping[str, EventType] = {
     TURN_STARTED: _SESSION,
     TURN_ENDED: _SESSION,
 }
-"""The types that are published. A reader skips others."""
+"""The types that are published. A reader ignores other types."""
 
 SENSITIVITIES = ("private", "user_controlled", "pseudonymous", "aggregatable")
-"""How private an event is, the most private first."""
+"""The sensitivities of events, the most private first."""
 
 
 def check_event(event: Any) -> list[dict[str, str]]:
-    """All that is wrong with an event, as Violation objects; the payload of an unknown type is not looked at."""
-    found = violations(event, "Event")
-    kind = None if found else TYPES.get(event["type"])
-    if kind is None:
-        return found
-    found = [{**one, "path": f"/payload{one['path']}"} for one in violations(event["payload"], kind.payload)]
-    if SENSITIVITIES.index(event["sensitivity"]) < SENSITIVITIES.index(kind.sensitivity):
-        message = f"an event of the type {event['type']} is not more private than {kind.sensitivity}"
-        found.append({"rule": "event_sensitivity", "path": "/sensitivity", "message": message})
-    return found
+    """All violations of an event, as Violation objects. The payload of an unknown type is not inspected."""
+    problems = violations(event, "Event")
+    event_type = None if problems else TYPES.get(event["type"])
+    if event_type is None:
+        return problems
+    problems = [
+        {**problem, "path": f"/payload{problem['path']}"}
+        for problem in violations(event["payload"], event_type.payload)
+    ]
+    if SENSITIVITIES.index(event["sensitivity"]) < SENSITIVITIES.index(event_type.sensitivity):
+        message = f"an event of the type {event['type']} is not more private than {event_type.sensitivity}"
+        problems.append({"rule": "event_sensitivity", "path": "/sensitivity", "message": message})
+    return problems
 
 
 def log_event(event: Event) -> None:
-    """An observer that writes one entry for each event, at level INFO, with the event in its fields."""
+    """An observer that logs one entry for each event, at level INFO, with the event in its fields."""
     _LOG.info("%s", event["type"], extra={"event": event})
 
 
@@ -96,18 +99,18 @@ def envelope(
     parent_event_id: str | None = None,
     actor: str = "system",
 ) -> Event:
-    """An event of a type of `TYPES`: `id` is a ULID, `moment` when it happened."""
-    kind = TYPES[name]
+    """An event of a type of `TYPES`: `id` is a ULID, `moment` the time when it happened."""
+    event_type = TYPES[name]
     event: Event = {"id": id, "type": name}
-    if kind.alias is not None:
-        event["alias"] = kind.alias
+    if event_type.alias is not None:
+        event["alias"] = event_type.alias
     return event | {
         "timestamp": moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "session_id": session_id,
         "turn_id": turn_id,
         "parent_event_id": parent_event_id,
         "actor": actor,
-        "sensitivity": kind.sensitivity,
+        "sensitivity": event_type.sensitivity,
         "payload": dict(payload),
     }
 
@@ -117,7 +120,7 @@ def _now() -> datetime:
 
 
 class Events:
-    """Gives events to observers. `now` dates them, `ulids` numbers them."""
+    """Sends events to observers. `now` dates the events, `ulids` numbers them."""
 
     def __init__(
         self, *observers: Observer, now: Callable[[], datetime] = _now, ulids: UlidSource | None = None
@@ -127,7 +130,7 @@ class Events:
         self._ulids = ulids or UlidSource()
 
     def subscribe(self, observer: Observer) -> Callable[[], None]:
-        """Lets an observer have all events from now on; gives a function that ends the subscription."""
+        """Send all events to an observer from now on. Returns a function that ends the subscription."""
         self._observers = (*self._observers, observer)
 
         def unsubscribe() -> None:
@@ -145,7 +148,7 @@ class Events:
         parent_event_id: str | None = None,
         actor: str = "system",
     ) -> None:
-        """Gives an event of a type of `TYPES` to every observer. An observer that fails is logged at level WARN."""
+        """Send an event of a type of `TYPES` to every observer. An observer that fails is logged at level WARN."""
         if self._observers:
             self.give(
                 envelope(
@@ -161,10 +164,10 @@ class Events:
             )
 
     def give(self, event: Event) -> None:
-        """Gives an event that has its envelope to every observer. One that fails is logged at level WARN."""
+        """Send an event that has its envelope to every observer. An observer that fails is logged at level WARN."""
         for observer in self._observers:
             try:
                 observer(event)
-            except Exception as problem:  # noqa: BLE001 whatever an observer raises concerns nobody else
-                # the text of a foreign exception may quote anything
+            except Exception as problem:  # noqa: BLE001 an observer that raises must not affect anything else
+                # the text of a foreign exception may quote any data
                 _LOG.warning("an observer of events failed: %s", type(problem).__name__, extra={"type": event["type"]})

@@ -17,12 +17,12 @@ from interlingua.stream_loss import (
     PIECES,
     PROSE,
     StreamTrace,
-    as_it_came,
-    as_it_came_late,
     as_it_is_read,
-    asks_a_reader,
     block_loss,
     error_loss,
+    loss_of_arrived,
+    loss_of_late_text,
+    needs_a_reader,
     of_the_message,
     stream_loss,
 )
@@ -142,8 +142,8 @@ def stream_account(
                 answer: dict[str, Any] = event["response"]
                 found = stream_loss(answer, endpoint)
                 if "places" in event:
-                    answer, found = as_it_came_late(found, event, trace, blocks, endpoint)
-                elif asks_a_reader(answer, endpoint):
+                    answer, found = loss_of_late_text(found, event, trace, blocks, endpoint)
+                elif needs_a_reader(answer, endpoint):
                     found = as_it_is_read(found, event, traces, endpoint)
                 loss += found
                 account_for(answer, policy, loss, endpoint)
@@ -153,7 +153,7 @@ def stream_account(
                 arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
                 if arrived["message"]["content"]:
                     found = of_the_message(stream_loss(arrived, endpoint))
-                    loss += as_it_came(found, trace.again(arrived), arrived["message"]["content"], endpoint)
+                    loss += loss_of_arrived(found, trace.again(arrived), arrived["message"]["content"], endpoint)
                 loss += error_loss(event["error"], endpoint)
                 account_for(arrived, policy, loss, endpoint)
                 blocks = {}

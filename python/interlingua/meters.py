@@ -1,6 +1,6 @@
 """
-What keys have used: in the memory of one process, or in a file that the worker processes of a server share, so that a
-limit is one limit however many of them there are (spec/9-service.md#workers).
+The usage of keys: in the memory of one process, or in a file that the worker processes of a server share, so that a
+limit holds for all workers together (spec/9-service.md#workers).
 """
 
 import sqlite3
@@ -16,30 +16,30 @@ from interlingua.canonical import json
 
 _SECONDS_PER_MINUTE = 60.0
 _BUSY_S = 5.0
-"""How long a worker waits for the others; what they do there takes microseconds."""
+"""How long a worker waits for the others. Their transactions take microseconds."""
 
 
 @dataclass(slots=True)
 class Bucket:
-    """What is left of a limit per minute. It refills evenly; it may fall below 0, for usage is known afterwards."""
+    """The rest of a limit per minute. It refills evenly. It may fall below 0, because usage is known afterwards."""
 
     left: float
     at: float
 
     def refill(self, limit: float, now: float) -> None:
-        """Adds what came since the last time; `limit` is per minute, `now` in seconds."""
-        # a limit below one call per minute still lets one call through when it has waited for it
+        """Add what has refilled since the last time; `limit` is per minute, `now` in seconds."""
+        # a limit below one call per minute still allows one call after the wait for it
         self.left = min(max(limit, 1.0), self.left + (now - self.at) * limit / _SECONDS_PER_MINUTE)
         self.at = now
 
-    def wait(self, limit: float, wanted: float) -> float:
-        """Seconds until so much is there."""
-        return max(0.0, (wanted - self.left) * _SECONDS_PER_MINUTE / limit)
+    def wait(self, limit: float, amount: float) -> float:
+        """Seconds until this much has refilled."""
+        return max(0.0, (amount - self.left) * _SECONDS_PER_MINUTE / limit)
 
 
 @dataclass(slots=True)
 class Meter:
-    """What a key has used: the buckets of its limits, and what it has spent on a day, in USD."""
+    """The usage of a key: the buckets of its limits, and its cost on a day, in USD."""
 
     calls: Bucket | None = None
     tokens: Bucket | None = None
@@ -48,10 +48,11 @@ class Meter:
 
 
 class Meters(Protocol):
-    """Where the meters of keys are kept."""
+    """The store of the meters of keys."""
 
     def of(self, digest: str) -> AbstractContextManager[Meter]:
-        """The meter of a key, by the SHA-256 of the key. What the block changes in it is kept, unless it raises."""
+        """The meter of a key, by the SHA-256 of the key. Changes that the block makes are stored, unless the block
+        raises."""
         ...
 
 
@@ -68,14 +69,14 @@ class OwnMeters:
 
 
 class SharedMeters:
-    """Meters in a file that several processes of this machine change, one after the other.
+    """Meters in a file that several processes of this machine change, one after another.
 
-    The clock of the buckets must be the same in all of them, as that of `time.monotonic` is. The file is written for the
-    other processes and not for the disk: what a process has changed survives that process, and no failure of the machine.
+    The clock of the buckets must be the same in all processes, as `time.monotonic` is. The file exists for the other
+    processes, and not for durability: its changes outlive the process that made them, but not a failure of the machine.
     """
 
     def __init__(self, file: Path) -> None:
-        # transactions are begun and ended here
+        # this class begins and ends the transactions itself
         self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None)
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = OFF")
@@ -85,30 +86,30 @@ class SharedMeters:
 
     @contextmanager
     def of(self, digest: str) -> Generator[Meter]:
-        """The meter of a key, which no other process changes meanwhile: the block must not wait for anything."""
-        do = self._database.execute
-        do("BEGIN IMMEDIATE")
+        """The meter of a key. No other process changes it meanwhile, so the block must not wait for anything."""
+        execute = self._database.execute
+        execute("BEGIN IMMEDIATE")
         try:
-            row = do("SELECT state FROM meter WHERE digest = ?", (digest,)).fetchone()
-            meter = Meter() if row is None else _read(row[0])
+            row = execute("SELECT state FROM meter WHERE digest = ?", (digest,)).fetchone()
+            meter = Meter() if row is None else _decode(row[0])
             yield meter
-            do("INSERT OR REPLACE INTO meter VALUES (?, ?)", (digest, _written(meter)))
+            execute("INSERT OR REPLACE INTO meter VALUES (?, ?)", (digest, _encode(meter)))
         except BaseException:
-            do("ROLLBACK")
+            execute("ROLLBACK")
             raise
-        do("COMMIT")
+        execute("COMMIT")
 
     def close(self) -> None:
-        """Ends the connection to the file."""
+        """Close the connection to the file."""
         self._database.close()
 
 
-def _written(meter: Meter) -> str:
-    buckets = [None if one is None else [one.left, one.at] for one in (meter.calls, meter.tokens)]
+def _encode(meter: Meter) -> str:
+    buckets = [None if bucket is None else [bucket.left, bucket.at] for bucket in (meter.calls, meter.tokens)]
     return json.dumps([*buckets, meter.day.isoformat(), str(meter.spent)]).decode()
 
 
-def _read(state: str) -> Meter:
+def _decode(state: str) -> Meter:
     calls, tokens, day, spent = json.loads(state)
     return Meter(_bucket(calls), _bucket(tokens), date.fromisoformat(day), Decimal(spent))
 

@@ -143,20 +143,20 @@ def _from_wire_request(given: Message, adapter: str | None) -> Message:
     return {"request": request, "loss": loss}
 
 
-def _asked(given: Message) -> Message | None:
+def _answered_request(given: Message) -> Message | None:
     """The canonical request that is answered, where the message says it."""
     return translate.validated(given["request"]) if "request" in given else None
 
 
 def _answered(given: Message, endpoint: Any) -> Any:
     """The tools of the request that is answered, as they travelled to this endpoint."""
-    asked = _asked(given)
+    asked = _answered_request(given)
     return None if asked is None else translate.offered(asked, translate.project(asked, endpoint).loss)
 
 
-def _spelt(given: Message, endpoint: Any) -> Any:
+def _endpoint_with_spellings(given: Message, endpoint: Any) -> Any:
     """The endpoint, which spells calls as the request that is answered spelt its tools."""
-    asked = _asked(given)
+    asked = _answered_request(given)
     return endpoint if asked is None else replace(endpoint, spellings=translate.spellings(asked, endpoint))
 
 
@@ -167,7 +167,7 @@ def _from_wire_response(given: Message, adapter: str | None) -> Message:
 
 
 def _to_wire_response(given: Message, adapter: str | None) -> Message:
-    endpoint = _spelt(given, _endpoint(given, adapter))
+    endpoint = _endpoint_with_spellings(given, _endpoint(given, adapter))
     response = translate.validated(given["response"], "Response")
     body, loss = translate.to_wire_response(response, endpoint)
     return {"body": body, "loss": loss}
@@ -191,7 +191,7 @@ def _stream(given: Message, adapter: str | None) -> Message:
 
 def _stream_encode(given: Message, adapter: str | None) -> Message:
     events = [translate.validated(event, "StreamEvent") for event in _member(given, "events")]
-    endpoint = _spelt(given, _endpoint(given, adapter))
+    endpoint = _endpoint_with_spellings(given, _endpoint(given, adapter))
     loss: list[Entry] = []
     chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
     return {"chunks": chunks, "loss": loss}

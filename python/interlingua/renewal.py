@@ -1,4 +1,4 @@
-"""What a running server has read from files, and reads again when they have changed: its certificates
+"""Objects that a running server makes from files, and makes again when the files have changed: its certificates
 (spec/9-service.md#tls-renewal)."""
 
 import logging
@@ -16,36 +16,37 @@ _Stamp = tuple[int, int, int]
 
 
 class Renewed(Generic[T]):
-    """What `make` makes of files. Raises what `make` raises, when it is made for the first time."""
+    """The object that `make` makes from files. The constructor raises what the first `make` raises."""
 
     def __init__(self, files: Sequence[Path], make: Callable[[], T]) -> None:
         self._files = files
         self._make = make
-        self._lock = threading.Lock()  # gRPC asks on threads of its own
-        self._seen = self._stamps()
-        self._made = make()
+        self._lock = threading.Lock()  # gRPC calls on threads of its own
+        self._stamps_seen = self._stamps()
+        self._object = make()
 
     def latest(self) -> T:
-        """Made again if a file has changed. If that cannot be done, what was made before; the log says why, once for each
-        change, so that a certificate may come before its key."""
+        """Return the object, made again if a file has changed. If that fails, return the previous object, and log the
+        reason once for each change, so that a certificate may be written before its key."""
         with self._lock:
-            seen = self._stamps()
-            if seen != self._seen:
-                self._seen = seen
+            stamps = self._stamps()
+            if stamps != self._stamps_seen:
+                self._stamps_seen = stamps
                 try:
-                    self._made = self._make()
+                    self._object = self._make()
                 except (InvalidRequest, OSError) as problem:
                     _LOG.warning("what was read before stays in use: %s", problem)
                 else:
                     _LOG.info("read again, for they have changed: %s", ", ".join(map(str, self._files)))
-            return self._made
+            return self._object
 
     def _stamps(self) -> list[_Stamp | None]:
         return [_stamp(file) for file in self._files]
 
 
 def _stamp(file: Path) -> _Stamp | None:
-    """What changes with the content of a file, or when a link leads to another one; None for one that is not there."""
+    """A stamp that changes with the content of a file, or when a link leads to another file; None for a file that does
+    not exist."""
     try:
         status = file.stat()
     except OSError:

@@ -133,7 +133,7 @@ _COMPARED: Final = ("type", "kind", "name", "text", "refusal", "input", "input_r
 _FAILED: Final[dict[str, Any]] = {"category": "server_error", "message": "it failed", "retryable": True}
 
 
-def as_it_came(
+def loss_of_arrived(
     loss: list[Entry], events: list[dict[str, Any]], content: list[dict[str, Any]], endpoint: Endpoint
 ) -> list[Entry]:
     """What is lost of what had arrived: what the whole answer loses, unless a reader of the stream finds something else. A
@@ -141,10 +141,12 @@ def as_it_came(
     found = _read_content([*events, {"type": "error", "error": _FAILED}], endpoint)
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
-    return _as_found(loss, content, found, _CONTENT)
+    return _loss_by_reading(loss, content, found, _CONTENT)
 
 
-def _as_found(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path) -> list[Entry]:
+def _loss_by_reading(
+    loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path
+) -> list[Entry]:
     """The report on the content at a place by which it reads as what was found."""
     if _reads_as(loss, content, found, at):
         return loss
@@ -155,7 +157,7 @@ def _as_found(loss: list[Entry], content: list[dict[str, Any]], found: list[dict
     return loss
 
 
-def asks_a_reader(response: dict[str, Any], endpoint: Endpoint) -> bool:
+def needs_a_reader(response: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether a reader of the stream knows better than the whole answer what is lost: where it holds something of the
     endpoint's own provider, and on wires that are `READ_BACK`, unless each block is told apart from those before it."""
     if _holds_native(response, endpoint):
@@ -224,7 +226,7 @@ def as_it_is_read(
         here = pointer((*at, "content"))
         of_content = [entry for entry in loss if entry["path"].startswith(f"{here}/")]
         others = [entry for entry in loss if not entry["path"].startswith(f"{here}/")]
-        loss = [*_as_found(of_content, content, streamed_content, (*at, "content")), *others]
+        loss = [*_loss_by_reading(of_content, content, streamed_content, (*at, "content")), *others]
         name = pointer((*at, "name"))
         if message.get("name") and not found.get("name") and all(entry["path"] != name for entry in loss):
             why = "a stream has no names of participants"
@@ -232,7 +234,7 @@ def as_it_is_read(
     return loss
 
 
-def as_it_came_late(
+def loss_of_late_text(
     loss: list[Entry], end: dict[str, Any], trace: StreamTrace, blocks: dict[int, dict[str, Any]], endpoint: Endpoint
 ) -> tuple[dict[str, Any], list[Entry]]:
     """What is lost where a text went on in an earlier block (spec/4-streams.md#places): what the whole answer loses, when

@@ -1,11 +1,11 @@
 """
-Spans of OpenTelemetry, with the semantic conventions for generative AI (spec/9-service.md#traces). Nothing of it holds
+Spans of OpenTelemetry, with the semantic conventions for generative AI (spec/9-service.md#traces). No span holds
 content or a key.
 
     telemetry = Telemetry()                     # the tracer provider that the program has set up
     client = Client(telemetry=telemetry)
 
-Whoever wants no spans does not import this module, and the extra `otel` is not needed.
+A program without spans does not import this module, and does not need the extra `otel`.
 """
 
 import asyncio
@@ -40,9 +40,9 @@ _PROVIDERS: Final = {
     "vertex": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-"""Providers that the conventions call by another name; the others have the name that they have here."""
+"""Providers that have another name in the conventions; the others have the same name there."""
 
-_ASKED: Final = {
+_REQUEST_ATTRIBUTES: Final = {
     "max_output_tokens": "gen_ai.request.max_tokens",
     "temperature": "gen_ai.request.temperature",
     "top_p": "gen_ai.request.top_p",
@@ -51,11 +51,11 @@ _ASKED: Final = {
     "presence_penalty": "gen_ai.request.presence_penalty",
     "seed": "gen_ai.request.seed",
 }
-_TOLD: Final = ("interlingua-request-id", "interlingua-model", "interlingua-loss")
-"""Headers of an answer of the gateway that its span has as well."""
+_SPAN_HEADERS: Final = ("interlingua-request-id", "interlingua-model", "interlingua-loss")
+"""Headers of a gateway's response that are also attributes of its span."""
 
 _PROBES: Final = ("/healthz", "/metrics")
-"""Paths that are asked again and again, by machines: their spans would only hide the others."""
+"""Paths that machines request again and again: their spans would only hide the others."""
 
 _FAILED_STATUS: Final = 500
 _HTTPS, _HTTP = 443, 80
@@ -64,8 +64,8 @@ _HTTPS, _HTTP = 443, 80
 class Telemetry:
     """Makes spans with a tracer provider, by default that of the program.
 
-    `propagate` sends the context of the trace on to the providers, in the headers that the program's propagator writes
-    (`traceparent`); without it nothing of the trace leaves.
+    With `propagate`, the context of the trace is sent to the providers, in the headers of the program's propagator
+    (`traceparent`). Without it, no data of the trace is sent to them.
     """
 
     def __init__(self, tracer_provider: "trace.TracerProvider | None" = None, *, propagate: bool = False) -> None:
@@ -76,7 +76,7 @@ class Telemetry:
         self._propagate = propagate
 
     def close(self) -> None:
-        """Sends what has not been sent. Any number of times."""
+        """Send the spans that have not been sent. It may be called any number of times."""
         shutdown: Callable[[], None] | None = getattr(self._provider, "shutdown", None)
         if shutdown is not None:
             shutdown()
@@ -84,15 +84,17 @@ class Telemetry:
     # ------------------------------------------------------------------------------------------------ the client
 
     def attempt(self, call: Call) -> "Attempt":
-        """The span of one call to a provider, which begins now."""
-        span = self._tracer.start_span(f"chat {call.endpoint.model}", kind=SpanKind.CLIENT, attributes=_asked(call))
+        """Begin the span of one call to a provider."""
+        span = self._tracer.start_span(
+            f"chat {call.endpoint.model}", kind=SpanKind.CLIENT, attributes=_request_attributes(call)
+        )
         headers: dict[str, str] = {}
         if self._propagate:
             propagate.inject(headers, trace.set_span_in_context(span))
         return Attempt(self._tracer, span, headers)
 
     def decided(self, event: Data) -> None:
-        """An observer of events: the span of a routing decision, which has just been made."""
+        """An observer of events: makes the span of a routing decision that has just ended."""
         if event["type"] != "route.decided":
             return
         payload = event["payload"]
@@ -101,15 +103,15 @@ class Telemetry:
         if payload["chosen_model"] is not None:
             attributes["interlingua.route.model"] = payload["chosen_model"]
             attributes["interlingua.route.slot"] = payload["chain"][payload["winner_index"]]["policy"]
-        took = round((payload["elapsed_ms"] or 0) * 1_000_000)
-        span = self._tracer.start_span("route", start_time=now - took, attributes=attributes)
+        duration_ns = round((payload["elapsed_ms"] or 0) * 1_000_000)
+        span = self._tracer.start_span("route", start_time=now - duration_ns, attributes=attributes)
         if payload["chosen_model"] is None:
             _fail(span, "no_candidate")
         span.end(now)
 
     @contextmanager
     def tool(self, call: Data, side_effects: str | None) -> Generator[Callable[[str], None]]:
-        """The span of a tool call that is carried out; what it gives is told the class of a failure."""
+        """The span of a tool call that is executed. The function that it yields takes the category of a failure."""
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call["name"],
@@ -125,7 +127,7 @@ class Telemetry:
     # ------------------------------------------------------------------------------------------------ the servers
 
     def asgi(self, app: App) -> App:
-        """An ASGI application with a span for each call, which goes on the trace that the call came with."""
+        """An ASGI application with a span for each call. The span continues the trace of the caller."""
 
         async def traced(scope: Any, receive: Any, send: Any) -> None:
             if scope["type"] != "http" or scope["path"] in _PROBES:
@@ -135,13 +137,13 @@ class Telemetry:
             attributes = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
             with self._serving(scope["method"], carrier, attributes) as span:
 
-                async def sent(message: Any) -> None:
+                async def send_recorded(message: Any) -> None:
                     if message["type"] == "http.response.start":
-                        _answered(span, message)
+                        _record_response(span, message)
                     await send(message)
 
                 try:
-                    await app(scope, receive, sent)
+                    await app(scope, receive, send_recorded)
                 finally:
                     if (route := _route(scope)) is not None:
                         span.update_name(f"{scope['method']} {route}")
@@ -197,13 +199,14 @@ class Telemetry:
 
     @contextmanager
     def _serving(self, name: str, carrier: Mapping[str, str], attributes: Mapping[str, str]) -> Generator[Span]:
-        """The span of a call that is served: the parent of all that happens meanwhile."""
+        """The span of a call that is served. It is the parent of all spans that begin meanwhile."""
         span = self._tracer.start_span(name, propagate.extract(carrier), SpanKind.SERVER, attributes)
         token = otel.attach(trace.set_span_in_context(span, propagate.extract(carrier)))
         try:
             yield span
         except BaseException as problem:
-            if "error.type" not in (getattr(span, "attributes", None) or ()):  # what the caller was told stands
+            # the error that the caller got has precedence
+            if "error.type" not in (getattr(span, "attributes", None) or ()):
                 _fail(span, category_of(problem))
             raise
         finally:
@@ -212,7 +215,7 @@ class Telemetry:
 
 
 class Attempt:
-    """The span of one call to a provider, and that of its stream. `headers` go to the provider."""
+    """The span of one call to a provider, and that of its stream. `headers` are sent to the provider."""
 
     def __init__(self, tracer: trace.Tracer, span: Span, headers: Mapping[str, str]) -> None:
         self.headers = headers
@@ -222,18 +225,19 @@ class Attempt:
         self._stream: Span | None = None
 
     def begun(self) -> None:
-        """The first event of a stream is there."""
+        """Record that the first event of a stream has arrived."""
         self._span.set_attribute("gen_ai.response.time_to_first_chunk", time.perf_counter() - self._began)
         self._stream = self._tracer.start_span("stream", trace.set_span_in_context(self._span))
 
     def answered(self, response: Data) -> None:
-        """The answer is whole."""
+        """Record the whole response, and end the span."""
         if self._span.is_recording():
-            self._span.set_attributes(_said(response))
+            self._span.set_attributes(_response_attributes(response))
         self._end()
 
     def failed(self, problem: BaseException | str) -> None:
-        """The call has failed; a text is the category of why. Nothing happens when it has ended already."""
+        """Record a failure, and end the span; a text is the category of the failure. A span that has already ended does
+        not change."""
         if self._span.is_recording():
             category = problem if isinstance(problem, str) else category_of(problem)
             status = getattr(problem, "error", {}).get("status")
@@ -251,9 +255,10 @@ class Attempt:
 
 
 def open_telemetry(*, propagate: bool = False) -> Telemetry:
-    """Spans for a server, sent as the standard variables of OpenTelemetry say (`OTEL_EXPORTER_OTLP_ENDPOINT` and the like).
+    """Spans for a server, sent as the standard variables of OpenTelemetry define (`OTEL_EXPORTER_OTLP_ENDPOINT` and
+    others).
 
-    Raises `InvalidRequest` for a variable whose value is not known, and when the SDK is not installed.
+    Raises `InvalidRequest` for a variable with an unknown value, and when the SDK is not installed.
     """
     try:
         from opentelemetry.sdk.resources import SERVICE_NAME, Resource
@@ -272,17 +277,17 @@ def open_telemetry(*, propagate: bool = False) -> Telemetry:
 
 
 def _exporter() -> Any:
-    """Where spans go; None for nowhere."""
-    chosen = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip() or "otlp"
+    """The exporter of spans; None where spans are not exported."""
+    exporter = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip() or "otlp"
     protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
-    if chosen == "none":
+    if exporter == "none":
         return None
-    if chosen == "console":
+    if exporter == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
         return ConsoleSpanExporter()
-    if chosen != "otlp":
-        raise InvalidRequest(f"OTEL_TRACES_EXPORTER is otlp, console or none; not {chosen[:40]!r}")
+    if exporter != "otlp":
+        raise InvalidRequest(f"OTEL_TRACES_EXPORTER is otlp, console or none; not {exporter[:40]!r}")
     try:
         if protocol in (None, "", "http/protobuf"):
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -298,7 +303,7 @@ def _exporter() -> Any:
 # ---------------------------------------------------------------------------------------------------- attributes
 
 
-def _asked(call: Call) -> dict[str, Any]:
+def _request_attributes(call: Call) -> dict[str, Any]:
     endpoint, request = call.endpoint, call.request
     provider = endpoint.provider or endpoint.adapter
     attributes: dict[str, Any] = {
@@ -309,7 +314,7 @@ def _asked(call: Call) -> dict[str, Any]:
         "interlingua.wire": endpoint.adapter,
         "interlingua.attempt": len(call.trail.attempts) + 1,
     }
-    for name, attribute in _ASKED.items():
+    for name, attribute in _REQUEST_ATTRIBUTES.items():
         if (value := request.get(name)) is not None:
             attributes[attribute] = value if isinstance(value, int) else float(value)
     if request.get("stream"):
@@ -327,7 +332,7 @@ def _asked(call: Call) -> dict[str, Any]:
     return attributes
 
 
-def _said(response: Data) -> dict[str, Any]:
+def _response_attributes(response: Data) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
     choices = (response, *(response.get("alternatives") or ()))
     attributes["gen_ai.response.finish_reasons"] = [choice["finish_reason"] for choice in choices]
@@ -337,12 +342,15 @@ def _said(response: Data) -> dict[str, Any]:
         attributes["gen_ai.response.id"] = response["id"]
     usage: Data = response.get("usage") or {}
     if usage:
-        read, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-        # the conventions count cached tokens among those of the prompt; our buckets are disjoint
-        attributes["gen_ai.usage.input_tokens"] = usage["input_tokens"] + read + written
+        cache_read, cache_creation = (
+            usage.get("cached_input_tokens") or 0,
+            usage.get("cache_creation_input_tokens") or 0,
+        )
+        # the conventions count cached tokens as tokens of the prompt; our buckets are disjoint
+        attributes["gen_ai.usage.input_tokens"] = usage["input_tokens"] + cache_read + cache_creation
         attributes["gen_ai.usage.output_tokens"] = usage["output_tokens"]
-        attributes["gen_ai.usage.cache_read.input_tokens"] = read
-        attributes["gen_ai.usage.cache_creation.input_tokens"] = written
+        attributes["gen_ai.usage.cache_read.input_tokens"] = cache_read
+        attributes["gen_ai.usage.cache_creation.input_tokens"] = cache_creation
         if usage.get("reasoning_tokens") is not None:
             attributes["gen_ai.usage.reasoning.output_tokens"] = usage["reasoning_tokens"]
         if usage.get("cost_usd") is not None:
@@ -353,18 +361,18 @@ def _said(response: Data) -> dict[str, Any]:
     return attributes
 
 
-def _answered(span: Span, message: Data) -> None:
+def _record_response(span: Span, message: Data) -> None:
     status: int = message["status"]
     span.set_attribute("http.response.status_code", status)
     if status >= _FAILED_STATUS:
         _fail(span, str(status))
     for name, value in message.get("headers", ()):
-        if (text := name.decode("latin-1").lower()) in _TOLD:
+        if (text := name.decode("latin-1").lower()) in _SPAN_HEADERS:
             span.set_attribute(text.replace("interlingua-", "interlingua.").replace("-", "."), value.decode("latin-1"))
 
 
 def _route(scope: Data) -> str | None:
-    """The path that was served, with the names of its parts in the place of what stood there."""
+    """The path that was served, with the names of its parameters in place of their values."""
     if scope.get("endpoint") is None or not callable(scope["endpoint"]) or hasattr(scope["endpoint"], "routes"):
         return None
     route: str = scope["path"]
@@ -374,7 +382,7 @@ def _route(scope: Data) -> str | None:
 
 
 def _status(span: Span, code: Any) -> None:
-    """The status of a call of gRPC; none stands for OK."""
+    """Set the status of a gRPC call; None means OK."""
     number = 0 if code is None else code.value[0] if hasattr(code, "value") else int(code)
     span.set_attribute("rpc.grpc.status_code", number)
     if number:
@@ -387,7 +395,7 @@ def _fail(span: Span, category: str) -> None:
 
 
 def category_of(problem: BaseException) -> str:
-    """The category of a failure, or what else tells its kind in a word."""
+    """The category of a failure, or another word for its kind."""
     if isinstance(problem, asyncio.CancelledError):
         return "cancelled"
     if isinstance(problem, InterlinguaError):

@@ -7,7 +7,7 @@ this module checks the input and feeds streams, and gives each loss report to `l
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from types import ModuleType
 from typing import Any, Final, TypeGuard, cast
@@ -54,9 +54,12 @@ def endpoint_of(name: str, *, provider: str | None = None, model: str | None = N
 
     Raises `InvalidRequest` for any other name; the error suggests what may have been meant.
     """
-    if adapters.is_one(name):
-        return registry.endpoint(adapter=name, provider=provider, model=model)
     models = registry.default()
+    known = models.endpoints.get((provider, model, name))  # every translation asks
+    if known is not None:
+        return known
+    if adapters.is_one(name):
+        return models.endpoint(adapter=name, provider=provider, model=model)
     if provider is None and models.is_provider(name):
         return registry.endpoint(provider=name, model=model)
     is_model = name in models.aliases or split(name) is not None
@@ -89,12 +92,16 @@ def framing(endpoint: Endpoint) -> str:
     return endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING
 
 
-@dataclass(frozen=True, slots=True)
 class Projection:
     """A request as one provider takes it: `wire` is a WireRequest (method, path, headers, body), `loss` the whole report."""
 
-    wire: WireRequest
-    loss: list[Entry]
+    # no dataclass: in compiled code that takes as long to make as a message takes to write
+    def __init__(self, wire: WireRequest, loss: list[Entry]) -> None:
+        self.wire: Final = wire
+        self.loss: Final = loss
+
+    def __repr__(self) -> str:
+        return f"Projection(wire={self.wire!r}, loss={self.loss!r})"
 
     @property
     def body(self) -> bytes:
@@ -151,13 +158,19 @@ _COUNTS: Final = ("max_output_tokens", "seed", "n", "top_logprobs")
 
 def _counted(request: dict[str, Any]) -> dict[str, Any]:
     """The request with its counts as integers: 100.0 is the integer 100 in JSON, and no wire is asked to know that."""
-    counts: dict[str, Any] = {
-        name: int(request[name]) for name in _COUNTS if isinstance(request.get(name), (float, Decimal))
-    }
-    reasoning = request.get("reasoning")
-    if reasoning is not None and isinstance(budget := reasoning.get("budget_tokens"), (float, Decimal)):
-        counts["reasoning"] = {**reasoning, "budget_tokens": int(budget)}
-    return {**request, **counts} if counts else request
+    counted = request
+    for name in _COUNTS:
+        if name in request and _is_written_out(request[name]):
+            counted = {**counted, name: int(request[name])}
+    reasoning: dict[str, Any] | None = request.get("reasoning")
+    if reasoning is not None and _is_written_out(reasoning.get("budget_tokens")):
+        counted = {**counted, "reasoning": {**reasoning, "budget_tokens": int(reasoning["budget_tokens"])}}
+    return counted
+
+
+def _is_written_out(count: Any) -> bool:
+    """Whether a count is a number with decimals, though they say nothing."""
+    return type(count) is float or type(count) is Decimal
 
 
 def project(request: Mapping[str, Any], endpoint: Endpoint) -> Projection:
@@ -650,9 +663,9 @@ def encode_stream(
 
 
 def _pulled(writer: StreamWriter, events: Iterable[Any]) -> Iterator[bytes]:
-    feed = writer.feed
     for event in events:
-        yield from feed(event)
+        for chunk in writer.feed(event):  # noqa: UP028 compiled, to go through a list is faster than to delegate to it
+            yield chunk
     yield from writer.end()
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from interlingua import ActiveTool, Client, ImageBlock, Request, SyncClient, TextBlock, Tool, check, fold, tool
 from interlingua.canonical.errors import Cancelled, InterlinguaError, InvalidRequest, ProviderError
-from interlingua.client import Asked, Fail, FakeTransport, Refuse, Say, ToolRun
+from interlingua.client import ApprovalRequest, Fail, FakeTransport, Refuse, Say, ToolRun
 from interlingua.events import Events, check_event
 
 from .upstream import ask
@@ -348,7 +348,7 @@ def test_what_a_tool_does_to_its_arguments_changes_nothing() -> None:
 
 def test_approve_is_asked_with_the_class_of_the_tool() -> None:
     """What may not be carried out is a result that says so; the reason goes to the model."""
-    asked: list[Asked] = []
+    asked: list[ApprovalRequest] = []
     ran: list[str] = []
 
     @tool(side_effects="write")
@@ -359,7 +359,7 @@ def test_approve_is_asked_with_the_class_of_the_tool() -> None:
     def shell(command: str) -> None:
         ran.append(command)
 
-    def approve(question: Asked) -> bool | str:
+    def approve(question: ApprovalRequest) -> bool | str:
         asked.append(question)
         if question.side_effects == "write":
             return "not on a Sunday"
@@ -383,14 +383,14 @@ def test_approve_is_asked_with_the_class_of_the_tool() -> None:
 def test_who_cannot_be_asked_has_not_allowed_it() -> None:
     """A hook that fails, that does not answer in time, or that gives anything but True."""
 
-    def fails(_: Asked) -> bool:
+    def fails(_: ApprovalRequest) -> bool:
         raise RuntimeError("no terminal")
 
-    async def waits(_: Asked) -> bool:
+    async def waits(_: ApprovalRequest) -> bool:
         await asyncio.sleep(60)
         return True
 
-    async def agrees(_: Asked) -> bool:
+    async def agrees(_: ApprovalRequest) -> bool:
         return True
 
     assert _told(read_gauge, {"number": 1}, approve=fails)[0] == "permission_denied"
@@ -402,7 +402,7 @@ def test_who_cannot_be_asked_has_not_allowed_it() -> None:
 def test_it_is_not_asked_about_what_is_not_carried_out_anyway() -> None:
     """Look-up and check of the arguments come first."""
 
-    def approve(_: Asked) -> bool:
+    def approve(_: ApprovalRequest) -> bool:
         raise AssertionError
 
     assert _told(read_gauge, {"number": "x"}, approve=approve)[0] == "validation_error"

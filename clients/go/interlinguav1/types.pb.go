@@ -34,7 +34,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Who speaks. system and developer hold instructions, tool holds one tool result.
+// The speaker. system and developer hold instructions, tool holds one tool result.
 type Role int32
 
 const (
@@ -353,7 +353,7 @@ func (RoutingMode) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{4}
 }
 
-// The worst that a tool can do; a tool that does not say is treated as execute.
+// The most severe side effect of a tool; a tool without this member is treated as execute.
 type SideEffects int32
 
 const (
@@ -476,16 +476,16 @@ func (ToolKind) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{6}
 }
 
-// How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool: the
+// Which tools the model may or must call. auto: the model decides. none: no tool. required: at least one. tool: the
 // named one. allowed: only the listed ones.
 type ToolChoiceType int32
 
 const (
 	// Absent.
 	ToolChoiceType_TOOL_CHOICE_TYPE_UNSPECIFIED ToolChoiceType = 0
-	// `auto`: as the model likes.
+	// `auto`: the model decides.
 	ToolChoiceType_TOOL_CHOICE_TYPE_AUTO ToolChoiceType = 1
-	// `none`: not at all.
+	// `none`: no tool.
 	ToolChoiceType_TOOL_CHOICE_TYPE_NONE ToolChoiceType = 2
 	// `required`: at least one.
 	ToolChoiceType_TOOL_CHOICE_TYPE_REQUIRED ToolChoiceType = 3
@@ -542,13 +542,13 @@ func (ToolChoiceType) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{7}
 }
 
-// Whether one of the allowed tools must be called. auto: as the model likes. required: at least one.
+// Whether one of the allowed tools must be called. auto: the model decides. required: at least one.
 type ToolChoiceMode int32
 
 const (
 	// Absent.
 	ToolChoiceMode_TOOL_CHOICE_MODE_UNSPECIFIED ToolChoiceMode = 0
-	// `auto`: as the model likes.
+	// `auto`: the model decides.
 	ToolChoiceMode_TOOL_CHOICE_MODE_AUTO ToolChoiceMode = 1
 	// `required`: at least one.
 	ToolChoiceMode_TOOL_CHOICE_MODE_REQUIRED ToolChoiceMode = 2
@@ -595,7 +595,7 @@ func (ToolChoiceMode) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{8}
 }
 
-// The form of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema.
+// The format of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema.
 type ResponseFormatType int32
 
 const (
@@ -710,7 +710,7 @@ func (OnDrop) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{10}
 }
 
-// What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so behind it
+// What to do with a tool call that has no result. error: refuse. placeholder: add a result that states this after it
 // and report.
 type Unanswered int32
 
@@ -719,7 +719,7 @@ const (
 	Unanswered_UNANSWERED_UNSPECIFIED Unanswered = 0
 	// `error`: refuse.
 	Unanswered_UNANSWERED_ERROR Unanswered = 1
-	// `placeholder`: put a result that says so behind it and report.
+	// `placeholder`: add a result that states this after it and report.
 	Unanswered_UNANSWERED_PLACEHOLDER Unanswered = 2
 )
 
@@ -883,7 +883,7 @@ func (LossSeverity) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{13}
 }
 
-// Why the answer ended. tool_calls whenever the answer holds calls to run.
+// Why the answer ended. tool_calls whenever the answer holds calls to execute.
 type FinishReason int32
 
 const (
@@ -968,7 +968,7 @@ func (FinishReason) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{14}
 }
 
-// Whose fault and what kind.
+// The kind of an error, by its cause.
 type ErrorCategory int32
 
 const (
@@ -1093,7 +1093,7 @@ func (ErrorCategory) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{15}
 }
 
-// Who did what an event tells.
+// The actor that caused an event.
 type EventActor int32
 
 const (
@@ -1219,7 +1219,7 @@ func (EventSensitivity) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{17}
 }
 
-// The places that may name a model, in the order in which they are asked.
+// The places that may name a model, in the order in which they are tried.
 type RoutingSlot int32
 
 const (
@@ -1292,7 +1292,7 @@ func (RoutingSlot) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{18}
 }
 
-// What became of a candidate, or of a slot without one.
+// The outcome of a candidate, or of a slot without one.
 type RoutingVerdict int32
 
 const (
@@ -1353,15 +1353,15 @@ func (RoutingVerdict) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{19}
 }
 
-// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 type ProviderState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The wire protocol that wrote this state, e.g. anthropic_messages.
 	Adapter string `protobuf:"bytes,1,opt,name=adapter,proto3" json:"adapter,omitempty"`
 	// The provider that issued it, e.g. anthropic; null when not known.
 	Provider *string `protobuf:"bytes,2,opt,name=provider,proto3,oneof" json:"provider,omitempty"`
-	// Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything. Absent
-	// when it is not bound to more than its provider, or when that is not known.
+	// Where exactly the state was issued, as an opaque text (spec/1-values.md#origin). It has a meaning only there.
+	// Absent when the state is bound to its provider alone, or when the origin is not known.
 	Origin *string `protobuf:"bytes,7,opt,name=origin,proto3,oneof" json:"origin,omitempty"`
 	// The provider's own id of this item (tool call id, message id, item id).
 	Id *string `protobuf:"bytes,3,opt,name=id,proto3,oneof" json:"id,omitempty"`
@@ -1618,7 +1618,7 @@ type Citation struct {
 	StartIndex *int32 `protobuf:"varint,5,opt,name=start_index,json=startIndex,proto3,oneof" json:"start_index,omitempty"`
 	// End of the cited span in the answer's text, in characters.
 	EndIndex *int32 `protobuf:"varint,6,opt,name=end_index,json=endIndex,proto3,oneof" json:"end_index,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,7,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -1725,7 +1725,7 @@ type TextBlock struct {
 	Cache *CacheHint `protobuf:"bytes,4,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,5,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,6,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -1812,20 +1812,20 @@ func (x *TextBlock) GetRestJson() string {
 	return ""
 }
 
-// A picture.
+// An image.
 type ImageBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the bytes of a medium are.
 	Source *MediaSource `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// IANA media type, e.g. image/png.
 	MediaType *string `protobuf:"bytes,2,opt,name=media_type,json=mediaType,proto3,oneof" json:"media_type,omitempty"`
-	// How closely to look: auto, low, high or original.
+	// The level of detail at which the model sees the image: auto, low, high or original.
 	Detail *string `protobuf:"bytes,3,opt,name=detail,proto3,oneof" json:"detail,omitempty"`
 	// Asks the provider to keep the prompt up to and including this item in its cache.
 	Cache *CacheHint `protobuf:"bytes,4,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,5,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,6,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -1912,20 +1912,20 @@ func (x *ImageBlock) GetRestJson() string {
 	return ""
 }
 
-// Sound.
+// Audio.
 type AudioBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the bytes of a medium are.
 	Source *MediaSource `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// IANA media type, e.g. audio/wav.
 	MediaType *string `protobuf:"bytes,2,opt,name=media_type,json=mediaType,proto3,oneof" json:"media_type,omitempty"`
-	// What is said, where the provider gives it.
+	// Transcript of the speech, when the provider gives one.
 	Transcript *string `protobuf:"bytes,3,opt,name=transcript,proto3,oneof" json:"transcript,omitempty"`
 	// Asks the provider to keep the prompt up to and including this item in its cache.
 	Cache *CacheHint `protobuf:"bytes,4,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,5,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,6,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2012,7 +2012,7 @@ func (x *AudioBlock) GetRestJson() string {
 	return ""
 }
 
-// A film.
+// A video.
 type VideoBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where the bytes of a medium are.
@@ -2023,7 +2023,7 @@ type VideoBlock struct {
 	Cache *CacheHint `protobuf:"bytes,3,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,4,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,5,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2122,7 +2122,7 @@ type DocumentBlock struct {
 	Cache *CacheHint `protobuf:"bytes,7,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,8,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,9,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2230,7 +2230,7 @@ func (x *DocumentBlock) GetRestJson() string {
 	return ""
 }
 
-// The model asks for a tool to be run.
+// A request of the model to run a tool.
 type ToolUseBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Canonical id, tu_ and a ULID.
@@ -2248,7 +2248,7 @@ type ToolUseBlock struct {
 	Cache *CacheHint `protobuf:"bytes,6,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,7,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,8,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2349,10 +2349,10 @@ func (x *ToolUseBlock) GetRestJson() string {
 	return ""
 }
 
-// The answer to one tool call.
+// The result of one tool call.
 type ToolResultBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the tool_use block that this answers.
+	// Id of the tool_use block that the result belongs to.
 	ToolUseId string `protobuf:"bytes,1,opt,name=tool_use_id,json=toolUseId,proto3" json:"tool_use_id,omitempty"`
 	// What the tool returned: text, images, audio, video, documents and opaque blocks.
 	Content []*ContentBlock `protobuf:"bytes,2,rep,name=content,proto3" json:"content,omitempty"`
@@ -2362,7 +2362,7 @@ type ToolResultBlock struct {
 	Cache *CacheHint `protobuf:"bytes,4,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,5,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,6,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2460,7 +2460,7 @@ type ThinkingBlock struct {
 	Cache *CacheHint `protobuf:"bytes,3,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,4,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,5,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2549,7 +2549,7 @@ type RedactedThinkingBlock struct {
 	Cache *CacheHint `protobuf:"bytes,2,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,3,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,4,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2622,7 +2622,7 @@ func (x *RedactedThinkingBlock) GetRestJson() string {
 	return ""
 }
 
-// A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss elsewhere.
+// A provider's own item that has no canonical meaning. Its adapter writes it back verbatim; elsewhere it is a loss.
 type OpaqueBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The wire protocol that the item belongs to.
@@ -2631,7 +2631,7 @@ type OpaqueBlock struct {
 	Provider *string `protobuf:"bytes,2,opt,name=provider,proto3,oneof" json:"provider,omitempty"`
 	// Where exactly it was issued, as in ProviderState.
 	Origin *string `protobuf:"bytes,8,opt,name=origin,proto3,oneof" json:"origin,omitempty"`
-	// The provider's own type word.
+	// The provider's own name of the item's type.
 	Kind *string `protobuf:"bytes,3,opt,name=kind,proto3,oneof" json:"kind,omitempty"`
 	// The item, verbatim. (x-json: object)
 	ValueJson string `protobuf:"bytes,4,opt,name=value_json,json=valueJson,proto3" json:"value_json,omitempty"`
@@ -2639,7 +2639,7 @@ type OpaqueBlock struct {
 	Cache *CacheHint `protobuf:"bytes,5,opt,name=cache,proto3" json:"cache,omitempty"`
 	// When true this block is never dropped: a projection that cannot carry it fails.
 	Critical *bool `protobuf:"varint,6,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,7,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -2743,7 +2743,7 @@ func (x *OpaqueBlock) GetRestJson() string {
 // A block of a later version: kept whole and written back, never constructed.
 type UnknownBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A type word that this version does not know.
+	// A type that this version does not know.
 	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
 	// The whole of it, type included. (x-json: object)
 	Json          string `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
@@ -2964,17 +2964,17 @@ type ContentBlock_Text struct {
 }
 
 type ContentBlock_Image struct {
-	// A picture.
+	// An image.
 	Image *ImageBlock `protobuf:"bytes,2,opt,name=image,proto3,oneof"`
 }
 
 type ContentBlock_Audio struct {
-	// Sound.
+	// Audio.
 	Audio *AudioBlock `protobuf:"bytes,3,opt,name=audio,proto3,oneof"`
 }
 
 type ContentBlock_Video struct {
-	// A film.
+	// A video.
 	Video *VideoBlock `protobuf:"bytes,4,opt,name=video,proto3,oneof"`
 }
 
@@ -2984,12 +2984,12 @@ type ContentBlock_Document struct {
 }
 
 type ContentBlock_ToolUse struct {
-	// The model asks for a tool to be run.
+	// A request of the model to run a tool.
 	ToolUse *ToolUseBlock `protobuf:"bytes,6,opt,name=tool_use,json=toolUse,proto3,oneof"`
 }
 
 type ContentBlock_ToolResult struct {
-	// The answer to one tool call.
+	// The result of one tool call.
 	ToolResult *ToolResultBlock `protobuf:"bytes,7,opt,name=tool_result,json=toolResult,proto3,oneof"`
 }
 
@@ -3004,7 +3004,7 @@ type ContentBlock_RedactedThinking struct {
 }
 
 type ContentBlock_Opaque struct {
-	// A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss elsewhere.
+	// A provider's own item that has no canonical meaning. Its adapter writes it back verbatim; elsewhere it is a loss.
 	Opaque *OpaqueBlock `protobuf:"bytes,10,opt,name=opaque,proto3,oneof"`
 }
 
@@ -3042,7 +3042,7 @@ type RoutingDecisionRecord struct {
 	Mode RoutingMode `protobuf:"varint,1,opt,name=mode,proto3,enum=interlingua.v1.RoutingMode" json:"mode,omitempty"`
 	// Canonical model id; the same as metadata.model.
 	ChosenModel string `protobuf:"bytes,2,opt,name=chosen_model,json=chosenModel,proto3" json:"chosen_model,omitempty"`
-	// Why, for a person.
+	// The reason, for a person.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Name of the rule, for mode rule.
 	RuleName *string `protobuf:"bytes,4,opt,name=rule_name,json=ruleName,proto3,oneof" json:"rule_name,omitempty"`
@@ -3281,7 +3281,7 @@ func (x *Usage) GetRestJson() string {
 	return ""
 }
 
-// What is known about a message beside its content.
+// What is known about a message besides its content.
 type MessageMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Canonical model id, provider:name.
@@ -3292,9 +3292,9 @@ type MessageMetadata struct {
 	Routing *RoutingDecisionRecord `protobuf:"bytes,3,opt,name=routing,proto3" json:"routing,omitempty"`
 	// Tokens, money and time.
 	Usage *Usage `protobuf:"bytes,4,opt,name=usage,proto3" json:"usage,omitempty"`
-	// On tool messages, the id of the call that is answered.
+	// On tool messages, the id of the call that the result belongs to.
 	ParentToolUseId *string `protobuf:"bytes,5,opt,name=parent_tool_use_id,json=parentToolUseId,proto3,oneof" json:"parent_tool_use_id,omitempty"`
-	// Where the message stands.
+	// Status of the message.
 	Status MessageStatus `protobuf:"varint,6,opt,name=status,proto3,enum=interlingua.v1.MessageStatus" json:"status,omitempty"`
 	// The adapter's own data, opaque to everyone else; not part of equality or of the hash. (x-json: object)
 	ProviderRawJson string `protobuf:"bytes,7,opt,name=provider_raw_json,json=providerRawJson,proto3" json:"provider_raw_json,omitempty"`
@@ -3415,7 +3415,7 @@ type Message struct {
 	Id *string `protobuf:"bytes,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The session that it belongs to; bound when it is appended.
 	SessionId *string `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3,oneof" json:"session_id,omitempty"`
-	// Who speaks. system and developer hold instructions, tool holds one tool result.
+	// The speaker. system and developer hold instructions, tool holds one tool result.
 	Role Role `protobuf:"varint,3,opt,name=role,proto3,enum=interlingua.v1.Role" json:"role,omitempty"`
 	// The blocks, in order; the order has meaning.
 	Content []*ContentBlock `protobuf:"bytes,4,rep,name=content,proto3" json:"content,omitempty"`
@@ -3427,14 +3427,14 @@ type Message struct {
 	Priority *int32 `protobuf:"varint,7,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
 	// When true no block of this message is ever dropped.
 	Critical *bool `protobuf:"varint,8,opt,name=critical,proto3,oneof" json:"critical,omitempty"`
-	// What is known about a message beside its content.
+	// What is known about a message besides its content.
 	Metadata *MessageMetadata `protobuf:"bytes,9,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
 	// 2026-05-08T12:00:00.000000Z.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Version of the message schema.
 	SchemaVersion *int32 `protobuf:"varint,11,opt,name=schema_version,json=schemaVersion,proto3,oneof" json:"schema_version,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,12,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// The user's own data, namespaced keys; never sent. (x-json: object)
 	ExtraJson string `protobuf:"bytes,13,opt,name=extra_json,json=extraJson,proto3" json:"extra_json,omitempty"`
@@ -3583,7 +3583,7 @@ type Tool struct {
 	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
 	// JSON Schema of the arguments. (x-json: object)
 	InputSchemaJson string `protobuf:"bytes,4,opt,name=input_schema_json,json=inputSchemaJson,proto3" json:"input_schema_json,omitempty"`
-	// The worst that a tool can do; a tool that does not say is treated as execute.
+	// The most severe side effect of a tool; a tool without this member is treated as execute.
 	SideEffects SideEffects `protobuf:"varint,5,opt,name=side_effects,json=sideEffects,proto3,enum=interlingua.v1.SideEffects" json:"side_effects,omitempty"`
 	// True when the tool needs a workspace.
 	RequiresWorkspace *bool `protobuf:"varint,6,opt,name=requires_workspace,json=requiresWorkspace,proto3,oneof" json:"requires_workspace,omitempty"`
@@ -3597,7 +3597,7 @@ type Tool struct {
 	DefinitionJson string `protobuf:"bytes,10,opt,name=definition_json,json=definitionJson,proto3" json:"definition_json,omitempty"`
 	// Asks the provider to keep the prompt up to and including this item in its cache.
 	Cache *CacheHint `protobuf:"bytes,11,opt,name=cache,proto3" json:"cache,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,12,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -3726,10 +3726,10 @@ func (x *Tool) GetRestJson() string {
 	return ""
 }
 
-// How freely the model may call tools.
+// Which tools the model may or must call.
 type ToolChoice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in names.
+	// auto: the model decides. none: no tool. required: at least one. tool: the named one. allowed: only those in names.
 	Type ToolChoiceType `protobuf:"varint,1,opt,name=type,proto3,enum=interlingua.v1.ToolChoiceType" json:"type,omitempty"`
 	// For type tool, the name.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
@@ -3817,7 +3817,7 @@ func (x *ToolChoice) GetRestJson() string {
 	return ""
 }
 
-// The form that the answer must have.
+// The format that the answer must have.
 type ResponseFormat struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// text: free. json: any JSON object. json_schema: JSON that satisfies schema.
@@ -3911,13 +3911,13 @@ func (x *ResponseFormat) GetRestJson() string {
 // How much the model may think.
 type Reasoning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// adaptive, enabled, disabled, or a provider's own word.
+	// adaptive, enabled, disabled, or a provider's own value.
 	Mode *string `protobuf:"bytes,1,opt,name=mode,proto3,oneof" json:"mode,omitempty"`
 	// none, minimal, low, medium, high, xhigh or max.
 	Effort *string `protobuf:"bytes,2,opt,name=effort,proto3,oneof" json:"effort,omitempty"`
 	// Limit of reasoning tokens.
 	BudgetTokens *int32 `protobuf:"varint,3,opt,name=budget_tokens,json=budgetTokens,proto3,oneof" json:"budget_tokens,omitempty"`
-	// How the reasoning is shown: summarized, omitted or a provider's own word.
+	// How the reasoning is shown: summarized, omitted or a provider's own value.
 	Display *string `protobuf:"bytes,4,opt,name=display,proto3,oneof" json:"display,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -3998,7 +3998,7 @@ type LossPolicy struct {
 	// Refuse when any loss is at least this severe.
 	Strict LossSeverity `protobuf:"varint,2,opt,name=strict,proto3,enum=interlingua.v1.LossSeverity" json:"strict,omitempty"`
 	// What to do with tool calls of a request that have no result. error: refuse where the target takes none.
-	// placeholder: put a result that says so behind each and report.
+	// placeholder: add a result that states this after each and report.
 	Unanswered Unanswered `protobuf:"varint,3,opt,name=unanswered,proto3,enum=interlingua.v1.Unanswered" json:"unanswered,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -4064,7 +4064,7 @@ func (x *LossPolicy) GetRestJson() string {
 	return ""
 }
 
-// All that a model is asked, for any provider.
+// A request to a model, independent of the provider.
 type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Canonical model id, provider:name.
@@ -4075,11 +4075,11 @@ type Request struct {
 	Messages []*Message `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
 	// The tools that may be called.
 	Tools []*Tool `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
-	// How freely the model may call tools.
+	// Which tools the model may or must call.
 	ToolChoice *ToolChoice `protobuf:"bytes,5,opt,name=tool_choice,json=toolChoice,proto3" json:"tool_choice,omitempty"`
 	// Whether one answer may hold several calls.
 	ParallelToolCalls *bool `protobuf:"varint,6,opt,name=parallel_tool_calls,json=parallelToolCalls,proto3,oneof" json:"parallel_tool_calls,omitempty"`
-	// The form that the answer must have.
+	// The format that the answer must have.
 	ResponseFormat *ResponseFormat `protobuf:"bytes,7,opt,name=response_format,json=responseFormat,proto3" json:"response_format,omitempty"`
 	// Limit of generated tokens, reasoning included.
 	MaxOutputTokens *int32 `protobuf:"varint,8,opt,name=max_output_tokens,json=maxOutputTokens,proto3,oneof" json:"max_output_tokens,omitempty"`
@@ -4087,23 +4087,23 @@ type Request struct {
 	Temperature *float64 `protobuf:"fixed64,9,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
 	// Nucleus sampling.
 	TopP *float64 `protobuf:"fixed64,10,opt,name=top_p,json=topP,proto3,oneof" json:"top_p,omitempty"`
-	// Sample from the k likeliest tokens.
+	// Sample from the k most likely tokens.
 	TopK *float64 `protobuf:"fixed64,11,opt,name=top_k,json=topK,proto3,oneof" json:"top_k,omitempty"`
-	// Leave out tokens that are less likely than this part of the likeliest one.
+	// Leave out tokens that are less likely than this fraction of the most likely one.
 	MinP *float64 `protobuf:"fixed64,29,opt,name=min_p,json=minP,proto3,oneof" json:"min_p,omitempty"`
 	// Penalty on repeated tokens.
 	FrequencyPenalty *float64 `protobuf:"fixed64,12,opt,name=frequency_penalty,json=frequencyPenalty,proto3,oneof" json:"frequency_penalty,omitempty"`
-	// Penalty on tokens that occurred.
+	// Penalty on tokens that have occurred.
 	PresencePenalty *float64 `protobuf:"fixed64,13,opt,name=presence_penalty,json=presencePenalty,proto3,oneof" json:"presence_penalty,omitempty"`
 	// Seed of the sampler; any integer.
 	Seed *int64 `protobuf:"varint,14,opt,name=seed,proto3,oneof" json:"seed,omitempty"`
 	// Texts that end the answer.
 	Stop []string `protobuf:"bytes,15,rep,name=stop,proto3" json:"stop,omitempty"`
-	// How many answers.
+	// Number of answers.
 	N *int32 `protobuf:"varint,16,opt,name=n,proto3,oneof" json:"n,omitempty"`
 	// Whether to return log probabilities.
 	Logprobs *bool `protobuf:"varint,17,opt,name=logprobs,proto3,oneof" json:"logprobs,omitempty"`
-	// How many alternatives per token.
+	// Number of alternatives per token.
 	TopLogprobs *int32 `protobuf:"varint,18,opt,name=top_logprobs,json=topLogprobs,proto3,oneof" json:"top_logprobs,omitempty"`
 	// How much the model may think.
 	Reasoning *Reasoning `protobuf:"bytes,19,opt,name=reasoning,proto3" json:"reasoning,omitempty"`
@@ -4123,7 +4123,7 @@ type Request struct {
 	OptionsJson string `protobuf:"bytes,26,opt,name=options_json,json=optionsJson,proto3" json:"options_json,omitempty"`
 	// What to do with content that the target cannot express.
 	LossPolicy *LossPolicy `protobuf:"bytes,27,opt,name=loss_policy,json=lossPolicy,proto3" json:"loss_policy,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,28,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -4380,7 +4380,8 @@ type LossEntry struct {
 	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
 	// For move and merge, the JSON Pointer of the destination, in the request as written.
 	To *string `protobuf:"bytes,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
-	// For replace, the value that stands there now. For move, what is left behind; nothing when absent. (x-json: any)
+	// For replace, the value that is at path now. For move, the value that is left behind at path; nothing when absent.
+	// (x-json: any)
 	ValueJson string `protobuf:"bytes,4,opt,name=value_json,json=valueJson,proto3" json:"value_json,omitempty"`
 	// Reason, from the closed list in spec/registry/loss_codes.json.
 	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
@@ -4486,15 +4487,15 @@ type Choice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One turn of a conversation.
 	Message *Message `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	// Why the answer ended. tool_calls whenever the answer holds calls to run.
+	// Why the answer ended. tool_calls whenever the answer holds calls to execute.
 	FinishReason FinishReason `protobuf:"varint,2,opt,name=finish_reason,json=finishReason,proto3,enum=interlingua.v1.FinishReason" json:"finish_reason,omitempty"`
-	// The provider's own word.
+	// The provider's own value.
 	FinishReasonRaw *string `protobuf:"bytes,3,opt,name=finish_reason_raw,json=finishReasonRaw,proto3,oneof" json:"finish_reason_raw,omitempty"`
 	// The stop text that ended the answer.
 	StopSequence *string `protobuf:"bytes,4,opt,name=stop_sequence,json=stopSequence,proto3,oneof" json:"stop_sequence,omitempty"`
 	// Log probabilities, as the provider gives them. (x-json: object)
 	LogprobsJson string `protobuf:"bytes,5,opt,name=logprobs_json,json=logprobsJson,proto3" json:"logprobs_json,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,6,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -4581,20 +4582,20 @@ func (x *Choice) GetRestJson() string {
 	return ""
 }
 
-// A model's answer.
+// A model's response.
 type Response struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The provider's id of the answer.
+	// The provider's id of the response.
 	Id *string `protobuf:"bytes,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Canonical id of the model that served the call.
+	// Canonical id of the model that gave the response.
 	Model *string `protobuf:"bytes,2,opt,name=model,proto3,oneof" json:"model,omitempty"`
-	// Canonical id of the model that was asked for.
+	// Canonical id of the model that was requested.
 	RequestedModel *string `protobuf:"bytes,3,opt,name=requested_model,json=requestedModel,proto3,oneof" json:"requested_model,omitempty"`
 	// One turn of a conversation.
 	Message *Message `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
-	// Why the answer ended. tool_calls whenever the answer holds calls to run.
+	// Why the answer ended. tool_calls whenever the answer holds calls to execute.
 	FinishReason FinishReason `protobuf:"varint,5,opt,name=finish_reason,json=finishReason,proto3,enum=interlingua.v1.FinishReason" json:"finish_reason,omitempty"`
-	// The provider's own word.
+	// The provider's own value.
 	FinishReasonRaw *string `protobuf:"bytes,6,opt,name=finish_reason_raw,json=finishReasonRaw,proto3,oneof" json:"finish_reason_raw,omitempty"`
 	// The stop text that ended the answer.
 	StopSequence *string `protobuf:"bytes,7,opt,name=stop_sequence,json=stopSequence,proto3,oneof" json:"stop_sequence,omitempty"`
@@ -4607,13 +4608,13 @@ type Response struct {
 	LogprobsJson string `protobuf:"bytes,10,opt,name=logprobs_json,json=logprobsJson,proto3" json:"logprobs_json,omitempty"`
 	// What was lost on the way to the provider.
 	Loss []*LossEntry `protobuf:"bytes,11,rep,name=loss,proto3" json:"loss,omitempty"`
-	// Candidates that did not serve the call, each with the reason.
+	// Candidates that did not serve the request, each with the reason.
 	Skipped []*SkippedTarget `protobuf:"bytes,12,rep,name=skipped,proto3" json:"skipped,omitempty"`
-	// Calls that failed before the one that gave this answer, in order.
+	// Provider calls that failed before the one that gave this response, in order.
 	Attempts []*FailedAttempt `protobuf:"bytes,15,rep,name=attempts,proto3" json:"attempts,omitempty"`
-	// State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+	// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
 	ProviderState *ProviderState `protobuf:"bytes,13,opt,name=provider_state,json=providerState,proto3" json:"provider_state,omitempty"`
-	// The provider's whole answer, on request. (x-json: object)
+	// The provider's whole response, on request. (x-json: object)
 	RawJson string `protobuf:"bytes,14,opt,name=raw_json,json=rawJson,proto3" json:"raw_json,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -4763,14 +4764,14 @@ func (x *Response) GetRestJson() string {
 	return ""
 }
 
-// A target that did not serve the call.
+// A target that did not serve the request.
 type SkippedTarget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Canonical model id.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// Machine word.
+	// The reason, a fixed word for programs.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
-	// For a person.
+	// The reason, for a person.
 	Message *string `protobuf:"bytes,3,opt,name=message,proto3,oneof" json:"message,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -4836,16 +4837,16 @@ func (x *SkippedTarget) GetRestJson() string {
 	return ""
 }
 
-// One call to a provider that gave no answer.
+// One provider call that gave no response.
 type FailedAttempt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Canonical id of the model that was asked.
+	// Canonical id of the model that was called.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// Whose fault and what kind.
+	// The kind of an error, by its cause.
 	Category ErrorCategory `protobuf:"varint,2,opt,name=category,proto3,enum=interlingua.v1.ErrorCategory" json:"category,omitempty"`
 	// HTTP status of the provider.
 	Status *int32 `protobuf:"varint,3,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	// Seconds that were waited before the same model was asked again; absent when it was not.
+	// Seconds before the same model was called again; absent when it was not called again.
 	Waited *float64 `protobuf:"fixed64,4,opt,name=waited,proto3,oneof" json:"waited,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -4925,7 +4926,7 @@ type MessageStartEvent struct {
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
 	// Canonical id of the serving model.
 	Model *string `protobuf:"bytes,2,opt,name=model,proto3,oneof" json:"model,omitempty"`
-	// The provider's id of the answer.
+	// The provider's id of the response.
 	ResponseId *string `protobuf:"bytes,3,opt,name=response_id,json=responseId,proto3,oneof" json:"response_id,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,4,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
@@ -5000,7 +5001,7 @@ func (x *MessageStartEvent) GetRestJson() string {
 	return ""
 }
 
-// A block begins; block is what is known of it.
+// A block begins; block holds what is known of it.
 type BlockStartEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
@@ -5698,10 +5699,10 @@ type MessageCompleteEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// A model's answer.
+	// A model's response.
 	Response *Response `protobuf:"bytes,2,opt,name=response,proto3" json:"response,omitempty"`
-	// Where each block, by its index, stands in the content of the message. Present only where blocks came late: then
-	// some stand elsewhere, or are one with another.
+	// The position of each block, by its index, in the content of the message. Present only when blocks came late: then
+	// some have another position, or share one with another block.
 	Places []int32 `protobuf:"varint,3,rep,packed,name=places,proto3" json:"places,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -6074,7 +6075,7 @@ type StreamEvent_MessageStart struct {
 }
 
 type StreamEvent_BlockStart struct {
-	// A block begins; block is what is known of it.
+	// A block begins; block holds what is known of it.
 	BlockStart *BlockStartEvent `protobuf:"bytes,2,opt,name=block_start,json=blockStart,proto3,oneof"`
 }
 
@@ -6155,12 +6156,12 @@ func (*StreamEvent_Unknown) isStreamEvent_Event() {}
 // What went wrong, where, and whether to try again.
 type Error struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose fault and what kind.
+	// The kind of an error, by its cause.
 	Category ErrorCategory `protobuf:"varint,1,opt,name=category,proto3,enum=interlingua.v1.ErrorCategory" json:"category,omitempty"`
 	// What is wrong and what to do; it holds no content and no secret.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	// What the provider said, in its own words, at most 2,000 characters without anything that looks like a key. It may
-	// hold content of the conversation: it is for whoever made the call, and for no log.
+	// The provider's own message, at most 2,000 characters, without anything that looks like a key. It may hold content
+	// of the conversation: it is for the caller, and for no log.
 	ProviderMessage *string `protobuf:"bytes,16,opt,name=provider_message,json=providerMessage,proto3,oneof" json:"provider_message,omitempty"`
 	// JSON Pointer to the place in the input.
 	Path *string `protobuf:"bytes,3,opt,name=path,proto3,oneof" json:"path,omitempty"`
@@ -6170,21 +6171,21 @@ type Error struct {
 	RetryAfter *float64 `protobuf:"fixed64,5,opt,name=retry_after,json=retryAfter,proto3,oneof" json:"retry_after,omitempty"`
 	// HTTP status of the provider.
 	Status *int32 `protobuf:"varint,6,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	// The provider's own error word.
+	// The provider's own error code.
 	Code *string `protobuf:"bytes,7,opt,name=code,proto3,oneof" json:"code,omitempty"`
-	// The provider's id of the call that failed, for whoever asks the provider about it.
+	// The provider's id of the call that failed, for inquiries at the provider.
 	RequestId *string `protobuf:"bytes,15,opt,name=request_id,json=requestId,proto3,oneof" json:"request_id,omitempty"`
 	// The provider that failed.
 	Provider *string `protobuf:"bytes,8,opt,name=provider,proto3,oneof" json:"provider,omitempty"`
-	// The adapter that was at work.
+	// The adapter that was used.
 	Adapter *string `protobuf:"bytes,9,opt,name=adapter,proto3,oneof" json:"adapter,omitempty"`
 	// For loss_refused, the whole report.
 	Loss []*LossEntry `protobuf:"bytes,10,rep,name=loss,proto3" json:"loss,omitempty"`
 	// For invalid_request, all that is wrong.
 	Violations []*Violation `protobuf:"bytes,11,rep,name=violations,proto3" json:"violations,omitempty"`
-	// All calls that failed, in order, when there was more than one.
+	// All provider calls that failed, in order, when there was more than one.
 	Attempts []*FailedAttempt `protobuf:"bytes,13,rep,name=attempts,proto3" json:"attempts,omitempty"`
-	// Candidates that could not serve the call, each with the reason, when there were several.
+	// Candidates that could not serve the request, each with the reason, when there were several.
 	Skipped []*SkippedTarget `protobuf:"bytes,14,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// The provider's error body, on request. (x-json: any)
 	RawJson string `protobuf:"bytes,12,opt,name=raw_json,json=rawJson,proto3" json:"raw_json,omitempty"`
@@ -6419,11 +6420,11 @@ func (x *Violation) GetRestJson() string {
 // How many tokens a request will take.
 type TokenEstimate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Hardly fewer.
+	// A low estimate: fewer are unlikely.
 	Low int32 `protobuf:"varint,1,opt,name=low,proto3" json:"low,omitempty"`
 	// The best guess.
 	Likely int32 `protobuf:"varint,2,opt,name=likely,proto3" json:"likely,omitempty"`
-	// Hardly more.
+	// A high estimate: more are unlikely.
 	High int32 `protobuf:"varint,3,opt,name=high,proto3" json:"high,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -6577,7 +6578,7 @@ type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ULID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not know.
+	// What happened, e.g. route.decided. It determines the payload; a reader skips types that it does not know.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// Another name of the type, in the dotted form of event catalogues.
 	Alias *string `protobuf:"bytes,3,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
@@ -6589,11 +6590,11 @@ type Event struct {
 	TurnId *string `protobuf:"bytes,6,opt,name=turn_id,json=turnId,proto3,oneof" json:"turn_id,omitempty"`
 	// The event that led to it; null when there is none.
 	ParentEventId *string `protobuf:"bytes,7,opt,name=parent_event_id,json=parentEventId,proto3,oneof" json:"parent_event_id,omitempty"`
-	// Who did what an event tells.
+	// The actor that caused an event.
 	Actor EventActor `protobuf:"varint,8,opt,name=actor,proto3,enum=interlingua.v1.EventActor" json:"actor,omitempty"`
 	// How private an event is, the most private first.
 	Sensitivity EventSensitivity `protobuf:"varint,9,opt,name=sensitivity,proto3,enum=interlingua.v1.EventSensitivity" json:"sensitivity,omitempty"`
-	// What there is to say, by type. (x-json: object)
+	// Details of the event; the members depend on the type. (x-json: object)
 	PayloadJson string `protobuf:"bytes,10,opt,name=payload_json,json=payloadJson,proto3" json:"payload_json,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -6713,9 +6714,9 @@ type RoutingChainEntry struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The slot.
 	Policy RoutingSlot `protobuf:"varint,1,opt,name=policy,proto3,enum=interlingua.v1.RoutingSlot" json:"policy,omitempty"`
-	// What became of a candidate, or of a slot without one.
+	// The outcome of a candidate, or of a slot without one.
 	Verdict RoutingVerdict `protobuf:"varint,2,opt,name=verdict,proto3,enum=interlingua.v1.RoutingVerdict" json:"verdict,omitempty"`
-	// Canonical model id, or the target that leads to none; null for a slot without a candidate.
+	// Canonical model id, or the target that resolves to no model; null for a slot without a candidate.
 	CandidateModel string `protobuf:"bytes,3,opt,name=candidate_model,json=candidateModel,proto3" json:"candidate_model,omitempty"`
 	// Why the slot named it, for a person.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -6723,11 +6724,11 @@ type RoutingChainEntry struct {
 	RuleName *string `protobuf:"bytes,5,opt,name=rule_name,json=ruleName,proto3,oneof" json:"rule_name,omitempty"`
 	// Between 0 and 1, for the slot pattern.
 	Confidence *float64 `protobuf:"fixed64,6,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"`
-	// The models behind the proposed one, the best first, for the slot pattern.
+	// The models that rank below the proposed one, the best first, for the slot pattern.
 	PatternAlternatives []string `protobuf:"bytes,7,rep,name=pattern_alternatives,json=patternAlternatives,proto3" json:"pattern_alternatives,omitempty"`
-	// The first reason for which it was rejected, a machine word.
+	// The first reason for which it was rejected, a fixed word for programs.
 	ValidationFailure *string `protobuf:"bytes,8,opt,name=validation_failure,json=validationFailure,proto3,oneof" json:"validation_failure,omitempty"`
-	// What its provider lacks to be called, for not_configured.
+	// For not_configured, what is missing before its provider can be called.
 	Missing *string `protobuf:"bytes,9,opt,name=missing,proto3,oneof" json:"missing,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -6920,13 +6921,13 @@ func (x *RouteDecidedPayload) GetRestJson() string {
 // Payload of the event routing_constraint_failure: a change of the session's model that was refused.
 type RoutingConstraintFailurePayload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Canonical id of the model that was asked for.
+	// Canonical id of the model that was requested.
 	RequestedModel string `protobuf:"bytes,1,opt,name=requested_model,json=requestedModel,proto3" json:"requested_model,omitempty"`
 	// The model that stays; null when the session had none.
 	ActiveModel string `protobuf:"bytes,2,opt,name=active_model,json=activeModel,proto3" json:"active_model,omitempty"`
-	// Why the conversation cannot go on there, machine words.
+	// Why the conversation cannot continue with that model, as fixed words for programs.
 	Failures []string `protobuf:"bytes,3,rep,name=failures,proto3" json:"failures,omitempty"`
-	// What the user is told.
+	// The message for the user.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
@@ -7006,20 +7007,20 @@ type SessionChangePayload struct {
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
 	// The messages that were appended, in order; role, status and model are those of the last.
 	MessageIds []string `protobuf:"bytes,9,rep,name=message_ids,json=messageIds,proto3" json:"message_ids,omitempty"`
-	// Who speaks. system and developer hold instructions, tool holds one tool result.
+	// The speaker. system and developer hold instructions, tool holds one tool result.
 	Role Role `protobuf:"varint,2,opt,name=role,proto3,enum=interlingua.v1.Role" json:"role,omitempty"`
 	// complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the generation
 	// failed.
 	Status MessageStatus `protobuf:"varint,3,opt,name=status,proto3,enum=interlingua.v1.MessageStatus" json:"status,omitempty"`
 	// Canonical id of the model that answers, or that the session has from now on; absent when it has none.
 	Model *string `protobuf:"bytes,4,opt,name=model,proto3,oneof" json:"model,omitempty"`
-	// The message that stands for this one and all that were behind it.
+	// The message that replaces this one and all that came after it.
 	SupersededBy *string `protobuf:"bytes,5,opt,name=superseded_by,json=supersededBy,proto3,oneof" json:"superseded_by,omitempty"`
-	// The session that this one was made from.
+	// The session from which this one was forked.
 	ParentSessionId *string `protobuf:"bytes,6,opt,name=parent_session_id,json=parentSessionId,proto3,oneof" json:"parent_session_id,omitempty"`
-	// The last message of that session that this one began with.
+	// The last message that this session took from it.
 	ParentMessageId *string `protobuf:"bytes,7,opt,name=parent_message_id,json=parentMessageId,proto3,oneof" json:"parent_message_id,omitempty"`
-	// Whose fault and what kind.
+	// The kind of an error, by its cause.
 	Category ErrorCategory `protobuf:"varint,8,opt,name=category,proto3,enum=interlingua.v1.ErrorCategory" json:"category,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`

@@ -1,11 +1,13 @@
 """
-The loss report: how it is collected, what it does to a request, and when two requests are the same to a model.
+The loss report: how it is collected, how it is applied to a request, and when two requests are equal to a model.
 
-Law: spec/6-loss.md. The conformance suite has an implementation of `apply` and `visible` of its own; the two check each other.
+The law is in spec/6-loss.md. The conformance suite has its own implementation of `apply` and `visible`; each checks the
+other.
 
-Strategy of `apply`: every pointer refers to the request as written, so the request is first thawed into a tree whose
-lists hold slots. A slot keeps its written position whatever happens to the others; values are taken out of slots and
-put before or after them, and the tree is frozen back into plain data at the end.
+Strategy of `apply`: every pointer refers to the request as written. So `apply` first converts ("thaws") the request
+into a tree whose lists hold slots. A slot keeps its written position, whatever happens to the others. The entries take
+values out of slots and put them before or after slots. At the end the tree is converted ("frozen") back into plain
+data.
 """
 
 import re
@@ -21,31 +23,40 @@ Entry = LossEntry
 SEVERITIES: Final = ("representation", "weakened", "lost")
 PLACEHOLDER: Final = "placeholder"
 UNANSWERED: Final = ("error", PLACEHOLDER)
-"""What may be done with a call that has no result."""
+"""The ways to treat a call that has no result."""
 
 
 def pointer(path: Path) -> str:
-    """A path as a JSON Pointer (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    """Return a path as a JSON Pointer (RFC 6901)."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"/{step}"
+        elif "~" in step or "/" in step:
+            text += "/" + step.replace("~", "~0").replace("/", "~1")
+        else:
+            text += "/" + step
+    return text
 
 
 def parse_pointer(text: str) -> list[str]:
-    """The steps of a JSON Pointer."""
+    """Return the steps of a JSON Pointer."""
     if text and not text.startswith("/"):
         raise InvalidRequest(f"not a JSON Pointer: {text!r}")
     return [step.replace("~1", "/").replace("~0", "~") for step in text.split("/")[1:]]
 
 
 def entry_of(op: LossOp, path: str, code: str, severity: str, message: str, **members: Any) -> Entry:
-    """An entry of a report. `severity` is one of `SEVERITIES`; `members` are `to` (a pointer) and `value`, as `op` needs them."""
-    entry = {"op": op, "path": path, **members, "code": code, "severity": severity, "message": message}
+    """Make an entry of a report. `severity` is one of `SEVERITIES`; `members` holds `to` (a pointer) or `value`, by `op`."""
+    entry: dict[str, Any] = {"op": op, "path": path, **members}
+    entry["code"], entry["severity"], entry["message"] = code, severity, message
     return cast("Entry", entry)
 
 
 class Loss:
-    """Collects the entries of one projection. Pointers are only built when something is really lost.
+    """A collector of the entries of one projection. It builds pointers only when there is a loss.
 
-    `placeholders`: put a short text in the place of each content block that is dropped (policy `placeholder`).
+    `placeholders`: replace each dropped content block by a short text (policy `placeholder`).
     """
 
     __slots__ = ("entries", "placeholders")
@@ -55,24 +66,24 @@ class Loss:
         self.placeholders = policy is not None and policy.get("on_drop") == PLACEHOLDER
 
     def drop(self, path: Path, code: str, severity: str, message: str) -> None:
-        """The value at `path` is gone."""
+        """Report that the value at `path` is gone."""
         self.entries.append(entry_of("drop", pointer(path), code, severity, message))
 
     def replace(self, path: Path, value: Any, code: str, severity: str, message: str) -> None:
-        """`value` stands at `path` now."""
+        """Report that `value` is at `path` now."""
         self.entries.append(entry_of("replace", pointer(path), code, severity, message, value=value))
 
     def move(self, path: Path, to: Path, code: str, severity: str, message: str, left: Any = None) -> None:
-        """The value at `path` stands at `to`; `left`, when given, stands at `path` now."""
+        """Report that the value at `path` is at `to` now; `left`, when given, is at `path` instead."""
         members = {} if left is None else {"value": left}
         self.entries.append(entry_of("move", pointer(path), code, severity, message, to=pointer(to), **members))
 
     def merge(self, path: Path, to: Path, code: str, severity: str, message: str) -> None:
-        """The message or list at `path` is appended to the one at `to`."""
+        """Report that the message or list at `path` is appended to the one at `to`."""
         self.entries.append(entry_of("merge", pointer(path), code, severity, message, to=pointer(to)))
 
     def about(self, members: tuple[str, ...], option: Path) -> list[Entry]:
-        """What was reported of members of a request, and of an option."""
+        """Return the entries about members of a request, and about an option."""
         if not self.entries:
             return []
         there = pointer(option)
@@ -83,12 +94,12 @@ class Loss:
         ]
 
     def retract(self, members: tuple[str, ...], option: Path) -> None:
-        """Takes that back: they are written as they came after all."""
+        """Remove these entries: the members and the option are written unchanged after all."""
         about = self.about(members, option)
         self.entries[:] = [entry for entry in self.entries if entry not in about]
 
     def block(self, path: Path, block: dict[str, Any], code: str, severity: str, message: str) -> dict[str, Any] | None:
-        """A content block cannot be carried. Gives the text block to write in its place, or None: write nothing."""
+        """Report a content block that cannot be carried. Returns the text block to write instead, or None."""
         if self.placeholders:
             text = {"type": "text", "text": f"[{block['type']} omitted: {message}]"}
             self.replace(path, text, PLACEHOLDER, severity, message)
@@ -103,7 +114,7 @@ _GONE: Final = object()
 
 
 class _Slot:
-    """An element of a list at its written position, with what was put before it."""
+    """An element of a list at its written position, with the values that were inserted before it."""
 
     __slots__ = ("before", "value")
 
@@ -113,7 +124,7 @@ class _Slot:
 
 
 class _List:
-    """A thawed list: its written elements, what was put before each, and what was appended."""
+    """A thawed list: its written elements, the values inserted before each of them, and the values appended."""
 
     __slots__ = ("after", "arrivals", "slots")
 
@@ -149,10 +160,10 @@ def _elements(values: _List) -> list[Any]:
 
 
 def apply(request: Any, loss: list[Any]) -> dict[str, Any]:
-    """The request as the model will effectively see it (spec/6-loss.md#loss-apply), as plain data.
+    """Return the request as the model will effectively see it (spec/6-loss.md#loss-apply), as plain data.
 
-    Both are plain data or of the types. Raises `InvalidRequest` with the pointer of the entry when the report does not fit
-    the request.
+    Both arguments are plain data or of the types. Raises `InvalidRequest` with the pointer of the entry when the report
+    does not fit the request.
     """
     try:
         return _applied(_object(request, "request"), [_object(entry, "loss entry") for entry in loss])
@@ -163,7 +174,7 @@ def apply(request: Any, loss: list[Any]) -> dict[str, Any]:
 def _object(value: Any, what: str) -> dict[str, Any]:
     data = plain(value)
     if not isinstance(data, dict):
-        raise InvalidRequest(f"a {what} is plain data or of the type, not {type(value).__name__}")
+        raise InvalidRequest(f"a {what} must be plain data or of its type, not {type(value).__name__}")
     return data
 
 
@@ -237,7 +248,7 @@ def _insert(tree: Any, path: list[str], value: Any) -> None:
         return
     position = len(parent.slots) if step == "-" else int(step)
     if path[:-1] == ["messages"] and "role" not in value:
-        # a block that arrives among messages comes in a user message, together with its fellows
+        # a block that is moved among messages arrives in a user message, with the other blocks moved to that position
         if position in parent.arrivals:
             parent.arrivals[position]["content"].after.append(value)
             return
@@ -273,7 +284,7 @@ _TOOL_ID: Final = re.compile(r"^tu_[0-9A-Za-z]+$")
 
 
 def visible(request: Any) -> dict[str, Any]:
-    """What of a request (plain data or a `Request`) a model can see, in a comparable form (spec/6-loss.md#loss-visible)."""
+    """Return the part of a request (plain data or a `Request`) that a model sees (spec/6-loss.md#loss-visible)."""
     try:
         return _visible(_object(request, "request"))
     except RecursionError:
@@ -289,7 +300,11 @@ def _visible(request: dict[str, Any]) -> dict[str, Any]:
     seen["messages"] = messages
     if "tools" in seen:
         seen["tools"] = [{k: v for k, v in tool.items() if k not in _TOOL_ENVELOPE} for tool in seen["tools"]]
-    options = {name: _given(members) for name, members in (request.get("options") or {}).items() if _given(members)}
+    options = {
+        name: _without_nulls(members)
+        for name, members in (request.get("options") or {}).items()
+        if _without_nulls(members)
+    }
     if options:
         seen["options"] = options
     if seen.get("response_format", {}).get("type") == "text":
@@ -297,8 +312,8 @@ def _visible(request: dict[str, Any]) -> dict[str, Any]:
     return seen
 
 
-def _given(members: dict[str, Any]) -> dict[str, Any]:
-    """Options that say something; what is inside them is the provider's and stays as it is."""
+def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that are not null. Their content belongs to the provider and is unchanged."""
     return {name: value for name, value in members.items() if value is not None}
 
 
@@ -368,7 +383,7 @@ _USAGE_ENVELOPE: Final = frozenset(("raw", "cost_usd", "pricing_version", "laten
 
 
 def visible_answer(response: dict[str, Any]) -> dict[str, Any]:
-    """What of an answer a caller can see, in a comparable form (spec/6-loss.md#answer-visible)."""
+    """Return the part of a response that a caller sees (spec/6-loss.md#answer-visible)."""
     choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
     ids: dict[str, str] = {}
     usage: dict[str, Any] = response.get("usage") or {}
@@ -389,8 +404,11 @@ def _choice(choice: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
 
 
 def same_answer(reported: dict[str, Any], read: dict[str, Any]) -> str | None:
-    """The JSON Pointer of the first place where an answer with its report applied and the same answer as it was read
-    differ to a caller, or None. Members that a wire demands around an answer, and that nobody gave, are not compared."""
+    """Return the JSON Pointer of the first difference that a caller sees between two responses, or None.
+
+    `reported` is a response with its report applied, `read` the same response as it was read back. Members that a wire
+    requires in a response, and that the written response did not have, are not compared.
+    """
     left, right = visible_answer(reported), visible_answer(read)
     for one, other in zip(left["choices"], right["choices"], strict=False):
         other["fields"] = {name: value for name, value in other["fields"].items() if name in one["fields"]}
@@ -398,7 +416,7 @@ def same_answer(reported: dict[str, Any], read: dict[str, Any]) -> str | None:
 
 
 def difference(left: Any, right: Any, at: str = "") -> str | None:
-    """The JSON Pointer of the first place where two values differ, or None. Numbers compare by value, `true` is not 1."""
+    """Return the JSON Pointer of the first difference, or None. Numbers are compared by value; `true` is not 1."""
     try:
         return _difference(plain(left), plain(right), at)
     except RecursionError:

@@ -24,25 +24,25 @@ from interlingua.cli._shared import (
 
 
 def generate(
-    prompt: Annotated[str | None, typer.Argument(help="What to say to the model.", show_default=False)] = None,
+    prompt: Annotated[str | None, typer.Argument(help="Prompt for the model.", show_default=False)] = None,
     request: Annotated[
         str | None,
-        typer.Option("--request", "-r", help="A canonical request instead: a file, or - for standard input."),
+        typer.Option("--request", "-r", help="Canonical request instead of a prompt: a file, or - for standard input."),
     ] = None,
     model: Model = None,
-    system: Annotated[str | None, typer.Option("--system", "-s", help="Instructions.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the answer.")] = None,
-    stream: Annotated[bool, typer.Option(help="Print the answer as it arrives.")] = True,
-    deadline: Annotated[float | None, typer.Option(min=0, help="Seconds for the whole call.")] = None,
+    system: Annotated[str | None, typer.Option("--system", "-s", help="System instructions.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of output tokens.")] = None,
+    stream: Annotated[bool, typer.Option(help="Print the response as it arrives.")] = True,
+    deadline: Annotated[float | None, typer.Option(min=0, help="Time limit of the whole call, in seconds.")] = None,
     retry: Retries = "standard",
     replay: Replay = False,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Give the provider's whole body as well: of its answer, or of its error.")
+        bool, typer.Option("--raw", help="Include the whole body of the provider: of its response or of its error.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """
-    Ask a model. With --json: the response, or with --stream each event in a line.
+    Send a prompt or a request to a model. --json prints the response; with --stream, one event on each line.
 
     Keys and addresses come from the environment: `interlingua providers` lists the variables.
     """
@@ -50,7 +50,7 @@ def generate(
 
     if (prompt is None) == (request is None):
         raise InvalidRequest("give a prompt or --request FILE, one of the two")
-    asked = _asked(prompt, system) if request is None else translate.load(json_text(request))
+    asked = _request_of(prompt, system) if request is None else translate.load(json_text(request))
     if system is not None and request is not None:
         raise InvalidRequest("--system goes with a prompt; put instructions into the request")
     if max_tokens is not None:
@@ -61,7 +61,7 @@ def generate(
     run_async(_generate(client, asked, members, stream=stream, raw=raw, as_json=as_json))
 
 
-def _asked(prompt: str | None, system: str | None) -> Data:
+def _request_of(prompt: str | None, system: str | None) -> Data:
     messages: list[Data] = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
     if system is not None:
         messages.insert(0, {"role": "system", "content": [{"type": "text", "text": system}]})
@@ -83,7 +83,7 @@ async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, ra
         from interlingua import show
 
         for one in response.get("skipped", ()):
-            say(f"interlingua: {one['model']} passed over: {one['reason']}")
+            say(f"interlingua: {one['model']} skipped: {one['reason']}")
         say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
 
 

@@ -30,7 +30,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import Data, write
 from interlingua.gateway.ports import bound_socket
 
-Tell = Callable[[Data], object]
+Announce = Callable[[Data], object]
 
 _LOG = logging.getLogger("interlingua.workers")
 
@@ -91,7 +91,7 @@ def serve_with_workers(
     port: int | None,
     http_port: int | None,
     grace: float,
-    tell: Tell,
+    announce: Announce,
 ) -> None:
     """Runs `count` workers with these arguments of the command line until a signal ends them. A port is None where nothing
     is served on it, and 0 where a free one is taken. `tell` is called when all serve, with what the first one says of itself.
@@ -110,7 +110,7 @@ def serve_with_workers(
             ports.append(None if reserved is None else reserved.getsockname()[1])
         command = (sys.executable, "-m", "interlingua", *arguments)
         workers = Workers(command, [Worker(number, count, folder, *ports) for number in range(count)], grace)
-        status = asyncio.run(workers.run(tell))
+        status = asyncio.run(workers.run(announce))
     if status:
         raise typer.Exit(status)
 
@@ -138,7 +138,7 @@ class Workers:
         self._replacing: asyncio.Task[None] | None = None
         self._metrics = Path(places[0].folder, "metrics")
 
-    async def run(self, tell: Tell) -> int:
+    async def run(self, announce: Announce) -> int:
         """Runs until a signal ends all, and gives the status to end with. `tell` says that they serve."""
         self._metrics.mkdir()
         self._heed_signals()
@@ -150,7 +150,7 @@ class Workers:
         if any(isinstance(one, bytes) for one in await asyncio.gather(*map(self._started, others))):
             self._ending.set()
         else:
-            tell(about)
+            announce(about)
         keeping = [asyncio.ensure_future(self._keep(place)) for place in self._places if place.number in self._serving]
         await self._ending.wait()
         _LOG.info("ending %d workers", len(self._alive))

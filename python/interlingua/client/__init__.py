@@ -1,12 +1,13 @@
 """
-Calling providers: `Client`, the transports that it can stand on, and what a transport is.
+Calls to providers: `Client`, its transports, and the protocol of a transport.
 
     async with Client() as client:
         response = await client.generate(request, model="anthropic:claude-sonnet-5-5")
         print(response.text, response.cost)
 
 `SyncClient` is the same without `await`.
-Each module is imported when a name of it is first used: routing calls nobody and needs neither asyncio nor a transport.
+Each module is imported when a name of it is first used, because routing makes no call and needs neither asyncio nor a
+transport.
 """
 
 from importlib import import_module
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from interlingua.client.retry import Retry
     from interlingua.client.stream import Stream
     from interlingua.client.sync import SyncClient, SyncStream
-    from interlingua.client.tool_loop import Asked, RunOptions, ToolOutcome, ToolRun, ToolStream
+    from interlingua.client.tool_loop import ApprovalRequest, RunOptions, ToolOutcome, ToolRun, ToolStream
     from interlingua.client.tools import ActiveTool, tool
     from interlingua.client.transport import Answer, Transport, TransportFailed
 
 _HOME_OF = {
     "ActiveTool": "tools",
     "Answer": "transport",
-    "Asked": "tool_loop",
+    "ApprovalRequest": "tool_loop",
     "Bytes": "fake",
     "Client": "client",
     "Exchange": "replay",
@@ -55,7 +56,7 @@ _HOME_OF = {
 __all__ = [
     "ActiveTool",
     "Answer",
-    "Asked",
+    "ApprovalRequest",
     "Bytes",
     "Client",
     "Exchange",

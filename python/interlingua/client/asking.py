@@ -1,7 +1,9 @@
 """
-Asking: the candidates of a call in turn, and each as often as the policy says, until one answers (spec/8-errors.md).
+Fail-over and retries: the candidates are tried in turn, each as often as the policy allows, until one answers
+(spec/8-errors.md).
 
-What is sent and how is the client's; here is who is asked, when again, who is passed over, and what is told of it all.
+The client prepares and sends the calls. This module decides which candidate is called, when a call is repeated, which
+candidate is passed over, and what is reported of all this.
 """
 
 import asyncio
@@ -25,22 +27,24 @@ from interlingua.router import Health
 Data = dict[str, Any]
 T = TypeVar("T")
 Receive = Callable[[Call, Answer, Interrupt], Awaitable[T]]
-"""What is done with an answer whose head says success, before it counts as one. Raises `ProviderError` when it is none."""
+"""Receives a response with a successful status. Raises `ProviderError` when it is an error after all."""
 
 _LOG = logger("client")
 
-# in the place of a time; as texts they are later than any time
+# these take the place of a time; as texts they sort after any time
 _LATER = "after all"
 _CALLED_BACK = "it is called back"
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks for a client, who gives the first four: the canonical id of a candidate, what its provider lacks to be called
-    (nothing: empty), what is sent to it (or `CannotAdapt`), and the sending, which gives an answer whose head says success.
-    `places` limits the calls that a provider has at a time.
+    """Call candidates for a client.
 
-    `clock` gives seconds, `sleep` passes them, `chance` gives numbers from 0 to 1.
+    The client provides `name` (the canonical id of a candidate), `lacks` (what its provider lacks so that it can be
+    called; empty: nothing), `prepare` (the call to it, or `CannotAdapt`) and `send` (which returns a response with a
+    successful status). `places` limits the concurrent calls to a provider.
+
+    `clock` returns seconds, `sleep` waits for seconds, `chance` returns numbers from 0 to 1.
     """
 
     name: Callable[[Plan, str], str]
@@ -64,11 +68,12 @@ class Asking:
         receive: Receive[T],
         refused: Callable[[T], bool],
     ) -> tuple[Call, Answer, T]:
-        """The first candidate that answers, and what was received of it.
+        """Return the call of the first candidate that answers, its response, and what `receive` made of it.
 
-        A candidate is passed over when the conversation cannot be carried to it, when it fails in a way that
-        another may not, and, where the plan asks for that, when its answer is `refused`. Until this returns nothing was delivered; afterwards a failure belongs to the caller, who may
-        have shown the first event already. Raises the failure of the last candidate, with all that was tried.
+        A candidate is passed over when the conversation cannot be carried to it, when it fails in a way in which
+        another one may not, and, if the plan states so, when its answer is `refused`. Nothing is delivered until this
+        returns. Later failures are the caller's, which may have shown the first event already. Raises the failure of
+        the last candidate, with the report of all that was tried.
         """
         due = None if deadline is None else self.clock() + deadline
         trail = Trail()
@@ -89,39 +94,39 @@ class Asking:
                 self._pass_over(plan, model, trail, REFUSAL, "it declined to answer", logging.WARNING)
             except (CannotAdapt, NotConfigured, ProviderError) as problem:
                 if not others or not another_may_do(problem, plan.fail_over_on):
-                    raise trail.told(problem) from None
+                    raise trail.with_trail(problem) from None
                 reason = "not_configured" if isinstance(problem, NotConfigured) else problem.to_dict()["category"]
                 self._pass_over(plan, model, trail, reason, problem.message, logging.WARNING)
             except Interrupted as problem:
-                raise trail.told(failure(problem, call), cut_short=True) from None
+                raise trail.with_trail(failure(problem, call), cut_short=True) from None
         raise AssertionError("there is always a last candidate")
 
-    # ------------------------------------------------------------------------------------------------ who is asked
+    # ------------------------------------------------------------------------------------------------ which candidates
 
     def _able(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
-        """The candidates that are worth a call: without those that rest, and those whose provider is not configured.
+        """The candidates to try: those that are not in cooldown and whose provider is configured.
 
-        When that leaves nobody, the one whose rest ends first: refusing what might succeed helps nobody; else the first,
-        which tells what it lacks when it is called. Raises `NoCandidate` when all were put to rest until they are called
-        back.
+        If there is none, it is the one whose cooldown ends first, because its call may succeed. If none of those is in
+        cooldown, it is the first one, whose call states what its provider lacks. Raises `NoCandidate` when all of them
+        are benched until they are called back.
         """
         marks = self.health.snapshot()
         if len(plan.models) == 1 and not marks["models"] and not marks["providers"]:
             return plan.models
-        rests = {model: _rest(self.name(plan, model), marks) for model in plan.models}
-        lacks = {model: "" if rests[model] else self.lacks(plan, model) for model in plan.models}
-        able = [model for model in plan.models if rests[model] is None and not lacks[model]]
+        cooldowns = {model: _cooldown(self.name(plan, model), marks) for model in plan.models}
+        lacks = {model: "" if cooldowns[model] else self.lacks(plan, model) for model in plan.models}
+        able = [model for model in plan.models if cooldowns[model] is None and not lacks[model]]
         if not able:
-            possible = [model for model in plan.models if rests[model] != _CALLED_BACK]
+            possible = [model for model in plan.models if cooldowns[model] != _CALLED_BACK]
             if not possible:
-                raise NoCandidate(f"{', '.join(plan.models)}: put to rest until called back", [])
-            able = [min(possible, key=lambda model: rests[model] or _LATER)]
+                raise NoCandidate(f"{', '.join(plan.models)}: benched until called back", [])
+            able = [min(possible, key=lambda model: cooldowns[model] or _LATER)]
         for model in plan.models:
-            # known already, and told when it began: no news for the log of each call
+            # it is known already and was logged when it began: not a warning in the log of each call
             if model not in able and lacks[model]:
                 self._pass_over(plan, model, trail, "not_configured", lacks[model], logging.INFO)
             elif model not in able:
-                why = f"it rests until {rests[model]}"
+                why = f"in cooldown until {cooldowns[model]}"
                 self._pass_over(plan, model, trail, "provider_unavailable", why, logging.INFO)
         return tuple(able)
 
@@ -130,15 +135,15 @@ class Asking:
         trail.skipped.append({"model": name, "reason": reason, "message": why})
         _LOG.log(level, "%s passed over: %s", name, reason, extra={"message_id": plan.message_id})
 
-    # ------------------------------------------------------------------------------------------------ and how often
+    # ------------------------------------------------------------------------------------------------ how often
 
     async def _placed(
         self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
     ) -> tuple[Answer, T]:
-        """What one model answers, in a place of its provider, which the answer holds until it is closed.
+        """Call one model in a place of its provider. The response keeps the place until it is closed.
 
-        The place is kept through the pauses between attempts: whoever had it meanwhile would meet the same trouble.
-        Raises `ProviderError` when another candidate is left and no place gets free in the time of a detour.
+        The place is kept during the pauses between attempts, because another call would fail in the same way.
+        Raises `ProviderError` when another candidate is left and no place becomes free within `detour`.
         """
         provider = call.endpoint.provider or call.endpoint.adapter
         place = self.places.of(provider)
@@ -159,7 +164,7 @@ class Asking:
     async def _persist(
         self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
     ) -> tuple[Answer, T]:
-        """What one model answers, asked as often as the policy says. Raises `ProviderError` with its last failure."""
+        """Call one model as often as the policy allows. Raises `ProviderError` with its last failure."""
         for attempt in count(1):
             left = None if due is None else due - self.clock()
             try:
@@ -174,14 +179,14 @@ class Asking:
             pause = self.retry.pause(error.error, attempt, self.chance(), unsure=unsure, others=others)
             if pause is not None and not self._worth(pause, call, due, others=others):
                 pause = None
-            _tell(call, attempt, error.error, pause)
+            _note_failure(call, attempt, error.error, pause)
             if pause is None:
                 raise error from None
             await interrupt.wait(self.sleep(pause))
         raise AssertionError("the last attempt ends it")
 
     async def _ask(self, call: Call, interrupt: Interrupt, receive: Receive[T]) -> tuple[Answer, T]:
-        """One call: sent, its head looked at, and received as far as that is wanted. A failed one is closed."""
+        """Make one call: send it, check the status, receive the response. A response that fails is closed."""
         if self.tracing is not None:
             call.attempt = self.tracing.attempt(call)
             call.headers = {**call.headers, **call.attempt.headers}
@@ -197,27 +202,27 @@ class Asking:
             raise
 
     def _worth(self, pause: float, call: Call, due: float | None, *, others: bool) -> bool:
-        """Whether a pause ends in time, and is not made for a model that has just been put to rest beside others."""
+        """Whether a pause ends before the deadline and, while others are left, the model is not in cooldown."""
         if due is not None and self.clock() + pause >= due:
             return False
-        return not others or _rest(call.model, self.health.snapshot()) is None
+        return not others or _cooldown(call.model, self.health.snapshot()) is None
 
 
-def _rest(model: str, marks: Mapping[str, Any]) -> str | None:
-    """Until when a model or its provider rests, whichever is later; None when neither does."""
+def _cooldown(model: str, marks: Mapping[str, Any]) -> str | None:
+    """The time at which the cooldown of a model and of its provider has ended; None when neither is in cooldown."""
     found = (marks["models"].get(model), marks["providers"].get(model.partition(":")[0]))
     return max((mark["until"] or _CALLED_BACK for mark in found if mark is not None), default=None)
 
 
 def _judged(problem: ProviderError | TransportFailed, call: Call) -> tuple[ProviderError, bool]:
-    """A failed attempt as an error, and whether the provider may have carried the call out all the same."""
+    """The error of a failed attempt, and whether the provider may have carried out the call nevertheless."""
     if isinstance(problem, ProviderError):
         return problem, problem.error["category"] == "timeout"
     return unreached(problem, call), problem.sent
 
 
-def _tell(call: Call, attempt: int, error: Data, pause: float | None) -> None:
-    """Notes an attempt that failed, for the caller and in the log: without content, without a secret."""
+def _note_failure(call: Call, attempt: int, error: Data, pause: float | None) -> None:
+    """Record an attempt that failed, for the caller and in the log, without content and without a secret."""
     told: Data = {"model": call.model, "category": error["category"]}
     if "status" in error:
         told["status"] = error["status"]
@@ -229,7 +234,7 @@ def _tell(call: Call, attempt: int, error: Data, pause: float | None) -> None:
     _LOG.warning("attempt %d at %s failed: %s%s", attempt, call.model, error["category"], after, extra=where)
 
 
-def log_rest(event: Data) -> None:
-    """An observer of `Health` that logs who begins to rest, and who is back."""
+def log_cooldown(event: Data) -> None:
+    """An observer of `Health` that logs each cooldown that begins or ends."""
     level = logging.WARNING if event["type"] == "unavailable" else logging.INFO
     _LOG.log(level, "%s is %s: %s", event["name"], event["type"], event["reason"])

@@ -1,9 +1,9 @@
 """
-The transport over httptools: HTTP/1.1 on the transports of the event loop, for servers, where httpx costs more than all
-the rest of a call (spec/decisions/0034-speed-of-the-service.md).
+The transport over httptools: HTTP/1.1 on the transports of the event loop, for servers, where httpx costs more than
+all other parts of a call (spec/decisions/0034-speed-of-the-service.md).
 
-It does what `HttpxTransport` does with the parser of Node.js (llhttp) and nothing between: no task, no lock and no timer
-for a chunk. A call through a proxy goes to `HttpxTransport`, which can do that.
+It does the same as `HttpxTransport` with the parser of Node.js (llhttp), without a task, a lock or a timer for each
+chunk. It passes a call through a proxy to `HttpxTransport`, which supports proxies.
 """
 
 import asyncio
@@ -25,10 +25,10 @@ from interlingua.client.inflating import inflated
 from interlingua.client.transport import Answer, TransportFailed
 
 _HEAD_LIMIT = 256 << 10
-"""Bytes of the head of an answer, and of its trailers."""
+"""The most bytes of the head of a response, and of its trailers."""
 
 _AHEAD = 64 << 10
-"""Bytes of an answer that may wait to be taken; then the provider is not read for a while."""
+"""Bytes of a response that may wait for the consumer; beyond them reading from the provider pauses."""
 
 _PIECE = 64 << 10
 """Bytes of a request that are written at a time."""
@@ -36,10 +36,10 @@ _PIECE = 64 << 10
 _IDLE_CONNECTIONS = 256
 _IDLE_S = 30.0
 _FRESH_S = 0.5
-"""How long after its last use nobody has given up a connection."""
+"""The time after its last use in which no server has closed a connection."""
 
 _NEXT_ADDRESS_S = 0.25
-"""How long one address of a host may take before the next is tried beside it (RFC 8305)."""
+"""The time after which the next address of a host is tried concurrently (RFC 8305)."""
 
 _NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _NO_VALUE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
@@ -48,8 +48,8 @@ _NO_VALUE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 class HttptoolsTransport:
     """Calls over HTTP/1.1 with connections that are kept and used again, in one event loop.
 
-    `verify` is the TLS context; by default the certificates that httpx trusts. `connections` limits how many are open at a
-    time, `connect_timeout` how long to wait for one, in seconds.
+    `verify` is the TLS context; by default it has the certificates that httpx trusts. `connections` limits the open
+    connections, `connect_timeout` the wait for one, in seconds.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class HttptoolsTransport:
         self._sweeper: asyncio.TimerHandle | None = None
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Answer:
-        """Posts a body (see `Transport`)."""
+        """Post a body (see `Transport`)."""
         place = _place(url)
         if self._by_proxy.proxy_for(url) is not None:
             return await self._by_proxy.send(url, headers, body, idle)
         head = _head(place, headers, len(body))
         patience = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
-        connection = self._kept(place.origin) or await self._opened(place.origin, patience)
+        connection = self._idle_connection(place.origin) or await self._opened(place.origin, patience)
         try:
             await connection.ask(head, body, idle)
         except BaseException:
@@ -81,7 +81,7 @@ class HttptoolsTransport:
         return HttptoolsAnswer(connection)
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         if self._sweeper is not None:
             self._sweeper.cancel()
             self._sweeper = None
@@ -93,11 +93,11 @@ class HttptoolsTransport:
 
     @property
     def idle(self) -> int:
-        """How many connections wait for a call."""
+        """The number of idle connections."""
         return sum(map(len, self._idle.values()))
 
     def release(self, connection: "_Connection") -> None:
-        """Keeps a connection for the next call."""
+        """Keep a connection for the next call."""
         if self.idle >= _IDLE_CONNECTIONS:
             connection.close()
             return
@@ -107,15 +107,15 @@ class HttptoolsTransport:
         self._wake()
 
     def forget(self, connection: "_Connection") -> None:
-        """A connection is closed."""
+        """Remove a connection that is closed."""
         self._open.discard(connection)
         kept = self._idle.get(connection.origin)
         if kept and connection in kept:
             kept.remove(connection)
         self._wake()
 
-    def _kept(self, origin: "_Origin") -> "_Connection | None":
-        """The connection that was used last, so that those that are too many grow old."""
+    def _idle_connection(self, origin: "_Origin") -> "_Connection | None":
+        """The idle connection that was used last, so that surplus connections expire."""
         kept = self._idle.get(origin)
         while kept:
             connection = kept.pop()
@@ -125,7 +125,7 @@ class HttptoolsTransport:
         return None
 
     async def _opened(self, origin: "_Origin", patience: float) -> "_Connection":
-        """A connection that is there or is opened, when there is room for one. Raises `TransportFailed`."""
+        """An idle connection, or a new one as soon as the limit allows it. Raises `TransportFailed`."""
         try:
             async with asyncio.timeout(patience):
                 while len(self._open) + self._opening >= self._connections:
@@ -133,7 +133,7 @@ class HttptoolsTransport:
                         other[0].close()
                         continue
                     await self._room()
-                    if (kept := self._kept(origin)) is not None:
+                    if (kept := self._idle_connection(origin)) is not None:
                         return kept
                 self._opening += 1
                 try:
@@ -143,7 +143,7 @@ class HttptoolsTransport:
                     self._wake()
         except TimeoutError:
             raise TransportFailed("timeout", "the provider did not answer in time (connecting)", sent=False) from None
-        except (OSError, UnicodeError, ValueError) as problem:  # a text of theirs may quote what was given
+        except (OSError, UnicodeError, ValueError) as problem:  # their texts may quote the arguments
             raise TransportFailed("network", _failed(problem), sent=False) from None
         self._open.add(connection)
         return connection
@@ -161,14 +161,14 @@ class HttptoolsTransport:
         return connection
 
     async def _room(self) -> None:
-        """Waits until a connection is closed or given back."""
+        """Wait until a connection is closed or released."""
         waiting = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         try:
             await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled():
-                self._wake()  # the room is for the next one
+                self._wake()  # the free place is for the next waiter
             raise
 
     def _wake(self) -> None:
@@ -179,7 +179,7 @@ class HttptoolsTransport:
                 return
 
     def _sweep(self) -> None:
-        """Closes the connections that nobody has used for long."""
+        """Close the connections that were idle for a long time."""
         now = asyncio.get_running_loop().time()
         for origin, kept in tuple(self._idle.items()):
             for connection in [one for one in kept if now - one.idle_since >= _IDLE_S]:
@@ -191,14 +191,14 @@ class HttptoolsTransport:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        # loading the certificates takes tens of milliseconds: once, and only when there is something to call
+        # to load the certificates takes tens of milliseconds: once, and only when there is a call
         context = self._verify or httpx.create_ssl_context()
         context.set_alpn_protocols(["http/1.1"])
         return context
 
 
 class HttptoolsAnswer:
-    """An answer of a connection, which it holds until it is read to its end or closed."""
+    """A response on a connection, which it holds until it is read to its end or closed."""
 
     def __init__(self, connection: "_Connection") -> None:
         self.status = connection.status
@@ -212,7 +212,7 @@ class HttptoolsAnswer:
         return aiter(self._chunks)
 
     async def aclose(self) -> None:
-        """Ends the call; a connection whose answer is not whole is closed. It waits for nothing."""
+        """End the call without a wait. A connection with an incomplete response is closed."""
         self._end()
 
     def __aiter__(self) -> Self:
@@ -239,7 +239,7 @@ class HttptoolsAnswer:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection: asked, it reads one answer, and may be asked again when that has ended."""
+    """One connection. It sends a request, reads one response, and can be used again when that has ended."""
 
     def __init__(self, pool: HttptoolsTransport, origin: "_Origin") -> None:
         self.origin = origin
@@ -255,7 +255,7 @@ class _Connection(asyncio.Protocol):
 
     def _reset(self, idle: float | None) -> None:
         self._idle = idle
-        self._given: list[tuple[bytes, bytes]] = []  # headers as they come
+        self._given: list[tuple[bytes, bytes]] = []  # headers as received
         self._head_bytes = 0
         self._parts: list[bytes] = []
         self._held = 0
@@ -269,7 +269,7 @@ class _Connection(asyncio.Protocol):
     # ------------------------------------------------------------------------------------------------ one call
 
     async def ask(self, head: bytes, body: bytes, idle: float | None) -> None:
-        """Sends a request and waits for the head of its answer. Raises `TransportFailed`."""
+        """Send a request and wait for the head of its response. Raises `TransportFailed`."""
         self._reset(idle)
         self._parser = httptools.HttpResponseParser(self)
         self._asked = True
@@ -277,13 +277,13 @@ class _Connection(asyncio.Protocol):
             self._transport.write(head + body)
         else:
             await self._write(head, memoryview(body))
-        # from here on the provider may have the whole call
+        # from here on the provider may have the complete call
         self._sent = True
         while not self._begun:
             await self._wait()
 
     async def _write(self, head: bytes, body: memoryview) -> None:
-        """Writes a long body as it is taken, until its end or that of the provider's patience: it may answer before."""
+        """Write a long body at the pace of the connection, until its end or until the provider responds early."""
         self._transport.write(head)
         for at in range(0, len(body), _PIECE):
             while self._paused_writing and not self._begun:
@@ -295,7 +295,7 @@ class _Connection(asyncio.Protocol):
             self._transport.write(body[at : at + _PIECE])
 
     def taken(self) -> bytes:
-        """All of the body that has arrived and was not taken yet; empty when there is nothing."""
+        """The part of the body that has arrived and was not taken yet; empty when there is none."""
         parts = self._parts
         if not parts:
             return b""
@@ -303,7 +303,7 @@ class _Connection(asyncio.Protocol):
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def take(self) -> bytes:
-        """The next of the body, empty at its end. Raises `TransportFailed`."""
+        """Wait for the next part of the body; empty at its end. Raises `TransportFailed`."""
         while not self._parts:
             if self._ended:
                 return b""
@@ -314,18 +314,18 @@ class _Connection(asyncio.Protocol):
         return self.taken()
 
     def usable(self) -> bool:
-        """Whether the other side has kept the connection as well, as far as can be known."""
+        """Whether the other side keeps the connection open too, as far as can be known."""
         if self._transport.is_closing():
             return False
         if self._loop.time() - self.idle_since < _FRESH_S:
             return True
-        # the loop may be busy, and has not looked whether the connection was closed
+        # a busy loop may not have noticed yet that the connection was closed
         poll = select.poll()
         poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
         return not poll.poll(0)
 
     def end(self) -> None:
-        """The answer is done with: the connection is kept for the next call when that is possible."""
+        """End the response. The connection is kept for the next call when that is possible."""
         if not (self._ended and self._reusable and self._asked) or self._transport.is_closing():
             self.close()
             return
@@ -339,7 +339,7 @@ class _Connection(asyncio.Protocol):
         self._pool.release(self)
 
     def close(self) -> None:
-        """Closes the connection at once. Any number of times."""
+        """Close the connection at once. May be called any number of times."""
         self._asked = False
         self._stop_timer()
         if self._transport is not None:
@@ -349,12 +349,12 @@ class _Connection(asyncio.Protocol):
     # ------------------------------------------------------------------------------------------------ waiting
 
     async def _wait(self) -> None:
-        """Waits until something has happened. Raises `TransportFailed` when the network has failed, or nothing happens for
-        the time of `idle`."""
+        """Wait until an event of the connection. Raises `TransportFailed` when the network has failed, or when nothing
+        happens for `idle` seconds."""
         if self._failure is not None:
             raise self._failure
         if self._idle is not None:
-            # one timer for all waits of a call, which looks when it has fired how long the present one takes
+            # one timer for all waits of a call; when it fires it checks how long the current wait takes
             self._since = self._loop.time()
             if self._timer is None:
                 self._timer = self._loop.call_later(self._idle, self._look)
@@ -398,7 +398,7 @@ class _Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._asked and not self._ended:
             if exc is None and self._begun and not self._has_length():
-                self._ended = True  # the end of the connection is that of the answer
+                self._ended = True  # the end of the connection is the end of the response
                 self._wake()
             else:
                 self._fail("network", _failed(exc or ConnectionError()))
@@ -413,7 +413,7 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if not self._asked:
-            self.close()  # nobody asked for anything
+            self.close()  # there was no request
             return
         if not self._begun:
             self._head_bytes += len(data)
@@ -434,25 +434,25 @@ class _Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _has_length(self) -> bool:
-        """Whether the head says where the body ends."""
+        """Whether the head determines the end of the body."""
         return "content-length" in self.headers or self.headers.get("transfer-encoding", "").lower().endswith("chunked")
 
     # ------------------------------------------------------------------------------------------------ the parser
 
     def on_message_begin(self) -> None:
-        """An answer begins. A second one has nobody who asked for it."""
+        """A response begins. A second one has no request."""
         if self._ended:
             self._reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or a trailer, which says nothing that matters here."""
+        """A header, or a trailer, which is ignored."""
         if self._begun:
             self._head_bytes += len(name) + len(value)
         else:
             self._given.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is whole, unless it is one that announces another."""
+        """A head is complete. One with a status below 200 announces another."""
         status: int = self._parser.get_status_code()
         given, self._given = self._given, []
         if status < 200 or self._ended:
@@ -467,14 +467,14 @@ class _Connection(asyncio.Protocol):
         self._wake()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body."""
+        """A part of the body."""
         if not self._ended:
             self._parts.append(body)
             self._held += len(body)
             self._wake()
 
     def on_message_complete(self) -> None:
-        """The answer is whole."""
+        """The response is complete."""
         if self._begun and not self._ended:
             self._ended = True
             self._reusable = self._sent and self._parser.should_keep_alive()
@@ -491,7 +491,7 @@ class _Origin(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where a URL leads: the connection, and the first lines of the request."""
+    """The target of a URL: the connection, and the first lines of the request."""
 
     origin: _Origin
     lines: str
@@ -500,7 +500,7 @@ class _Place(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _place(url: str) -> _Place:
-    """Where a URL leads. Raises `TransportFailed` when that is nowhere."""
+    """The target of a URL. Raises `TransportFailed` for a URL that cannot be used."""
     try:
         parsed = httpx.URL(url)
         host, target = parsed.raw_host.decode("ascii"), parsed.raw_path.decode("ascii")
@@ -521,15 +521,16 @@ def _head(place: _Place, headers: Mapping[str, str], length: int) -> bytes:
 
 @lru_cache(maxsize=256)
 def _written(place: _Place, headers: tuple[tuple[str, str], ...]) -> tuple[bytes, bool]:
-    """The lines of a head but for the length of the body, and whether they say that as well: most calls to a provider have
-    the same."""
+    """The lines of a head without the length of the body, and whether they have that length already.
+
+    They are cached, because most calls to a provider have the same."""
     lines = [place.lines]
     names = {name.lower() for name, _ in headers}
     if "host" not in names:
         lines.append(place.host)
     for name, value in headers:
         if not _NAME.fullmatch(name) or _NO_VALUE.search(value):
-            # which one is not said, nor what it holds: it may be a key
+            # the error names neither the header nor its value, which may be a key
             raise TransportFailed("network", "a header of the call cannot be sent", sent=False, retryable=False)
         lines.append(f"{name}: {value}\r\n")
     return "".join(lines).encode("latin-1"), "content-length" in names
@@ -543,5 +544,5 @@ def _text(value: bytes) -> str:
 
 
 def _failed(problem: Exception) -> str:
-    """The text of a failure: of a foreign error only its name, for its text can quote what was sent."""
+    """The text of a failure. It has only the name of a foreign error, whose text can quote the request."""
     return f"the connection to the provider failed ({type(problem).__name__})"

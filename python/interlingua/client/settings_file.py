@@ -1,8 +1,9 @@
 """
-Files that a person writes, in JSON or, by their ending, in YAML (spec/7-routing.md#policy-file).
+Files that a person writes, in JSON or, depending on their ending, in YAML (spec/7-routing.md#policy-file).
 
-Of YAML that is taken which JSON can say as well: `no`, `on`, `0755`, `12:30` and `2026-05-08` are texts and neither truth,
-number nor date, a name that stands twice is refused, and so are anchors and tags, with which a short file becomes a large one.
+YAML is limited to what JSON can express: `no`, `on`, `0755`, `12:30` and `2026-05-08` are texts and not truth values,
+numbers or dates. A name that occurs twice in an object is refused, and so are anchors and tags, with which a short file
+can become a large value.
 """
 
 import re
@@ -20,21 +21,21 @@ _PLAIN = (
     ("tag:yaml.org,2002:int", r"-?(?:0|[1-9][0-9]*)", "-0123456789"),
     ("tag:yaml.org,2002:float", r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", "-0123456789"),
 )
-"""The words that are no texts: their kind, how they are written, and how they may begin."""
+"""The scalars that are not texts: their tag, their pattern, and the characters with which they may begin."""
 
 
 def read_settings(given: bytes, path: Path) -> Any:
-    """The value in the bytes of a file. Raises `InvalidRequest` for what is neither JSON nor, in a file of YAML, YAML."""
+    """The value in the bytes of a file. Raises `InvalidRequest` for invalid JSON or, in a YAML file, invalid YAML."""
     if path.suffix.lower() not in ENDINGS:
         return json.loads(given.removeprefix(_BOM))
-    return json.loads(json.dumps(_read_yaml(given)))  # what no JSON can hold is refused like anywhere else
+    return json.loads(json.dumps(_read_yaml(given)))  # a value that JSON cannot hold is refused as everywhere
 
 
 def _read_yaml(given: bytes) -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """YAML without what JSON cannot say."""
+        """YAML limited to what JSON can express."""
 
         yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -70,7 +71,7 @@ def _read_yaml(given: bytes) -> Any:
 
 
 def _refusal(problem: str, mark: Any) -> InvalidRequest:
-    # what a parser says of a problem may quote the text: only its first words do not
+    # the message of a parser may quote the text, except in its first words
     what = re.split(r"['\"]", problem)[0].strip()
     where = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
     return InvalidRequest(f"not valid YAML: {what or 'it cannot be read'}{where}")

@@ -1,6 +1,6 @@
 """
-Coding agents as clients of a gateway: what each is told so that it talks to one. Everything is said by its environment,
-its arguments, or files in a folder for nothing else; the user's own files are never written.
+Coding agents as clients of a gateway: the settings that connect each agent to it. All settings are variables of the
+environment, arguments, or files in a folder that is used for nothing else. The user's own files are never written.
 """
 
 import json
@@ -15,7 +15,7 @@ WIRES: Mapping[str, str] = {
     "opencode": "openai_chat",
     "pi": "openai_chat",
 }
-"""The agents, by the command that starts each, with the wire that it speaks."""
+"""The agents, by the command that starts each, with the wire that the agent uses."""
 
 PACKAGES: Mapping[str, str] = {
     "claude": "@anthropic-ai/claude-code",
@@ -24,24 +24,24 @@ PACKAGES: Mapping[str, str] = {
     "opencode": "opencode-ai",
     "pi": "@mariozechner/pi-coding-agent",
 }
-"""Where each is found in the npm registry."""
+"""The name of each agent in the npm registry."""
 
 _CODEX = 'model_providers.interlingua={{name="interlingua",base_url="{url}/v1",env_key="INTERLINGUA_KEY",wire_api="responses"}}'
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What starts an agent: arguments that come before the user's own, and variables of its environment."""
+    """How an agent is started: arguments that precede the user's own, and variables of its environment."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
 
 
 def settings(agent: str, url: str, key: str, model: str, folder: Path) -> Settings:
-    """What an agent needs to be a client of the gateway at `url`.
+    """Return the settings that make an agent a client of the gateway at `url`.
 
-    `key` is one of the gateway's own (any text where it has none), `model` the name to ask for, `folder` one for files
-    that nothing else reads.
+    `key` is a key of the gateway (any text where the gateway has no keys), `model` the name of the model to request,
+    `folder` a folder for files that nothing else reads.
     """
     match agent:
         case "claude":
@@ -51,8 +51,9 @@ def settings(agent: str, url: str, key: str, model: str, folder: Path) -> Settin
             arguments = ("-c", 'model_provider="interlingua"', "-c", _CODEX.format(url=url), "-m", model)
             return Settings(arguments, {"INTERLINGUA_KEY": key})
         case "gemini":
-            # it reads a file for the whole system only from a folder that nobody else may write to, parents included
-            file = _written(folder / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
+            # the agent reads a file of settings for the whole system only if nobody else may write to its folder and
+            # the parents
+            file = _write_json(folder / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
             variables = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": key, "GEMINI_MODEL": model}
             return Settings((), variables | {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(file)})
         case "opencode":
@@ -61,18 +62,18 @@ def settings(agent: str, url: str, key: str, model: str, folder: Path) -> Settin
                 "options": {"baseURL": f"{url}/v1", "apiKey": key},
                 "models": {model: {}},
             }
-            chosen = f"interlingua/{model}"
-            config = {"provider": {"interlingua": provider}, "model": chosen, "small_model": chosen}
-            return Settings((), {"OPENCODE_CONFIG": str(_written(folder / "opencode.json", config))})
+            model_name = f"interlingua/{model}"
+            config = {"provider": {"interlingua": provider}, "model": model_name, "small_model": model_name}
+            return Settings((), {"OPENCODE_CONFIG": str(_write_json(folder / "opencode.json", config))})
         case "pi":
             provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": key, "models": [{"id": model}]}
-            _written(folder / "models.json", {"providers": {"interlingua": provider}})
-            chosen = ("--provider", "interlingua", "--model", model)
-            return Settings(chosen, {"PI_CODING_AGENT_DIR": str(folder)})
+            _write_json(folder / "models.json", {"providers": {"interlingua": provider}})
+            model_name = ("--provider", "interlingua", "--model", model)
+            return Settings(model_name, {"PI_CODING_AGENT_DIR": str(folder)})
         case _:
             raise ValueError(agent)
 
 
-def _written(file: Path, value: object) -> Path:
+def _write_json(file: Path, value: object) -> Path:
     file.write_text(json.dumps(value))
     return file

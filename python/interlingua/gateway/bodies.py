@@ -1,8 +1,9 @@
 """
-Bodies of requests: read with a limit, a patience and the encodings that clients use (spec/11-gateway.md#body-limit).
+Bodies of requests: they are read with a limit of bytes, a limit of time, and in the encodings that clients use
+(spec/11-gateway.md#body-limit).
 
-What a body becomes is limited while it is decompressed, so that a small body cannot fill the memory. And what ends when the
-client who sent the request goes away.
+The limit also holds for the decompressed body while it grows, so that a small body cannot fill the memory.
+`unless_ended` cancels work when its client goes away.
 """
 
 import asyncio
@@ -25,13 +26,14 @@ WHOLE_PATIENCE_S = 600.0
 """How long a client may take to send a whole body."""
 
 RAW_BODY = "interlingua.raw_body"
-"""Where the scope of a call has its body when that was read to judge a signature."""
+"""The member of a call's scope that holds the body when the body was read to check a signature."""
 
-_GROWTH = 16  # how much larger a body may become, as a guess at the work of decompressing it
+_GROWTH = 16  # how many times larger a body may become: estimates the work of decompressing it
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """The body of a request, decompressed. Raises `Refused` when it is too long, too slow, or encoded in another way."""
+    """Return the body of a request, decompressed. Raises `Refused` when it is too long, too slow, or has another
+    encoding."""
     body = await raw_body(request, limit)
     for encoding in reversed(_encodings(request)):
         body = await done(len(body) * _GROWTH, _DECODERS[encoding], body, limit)
@@ -39,10 +41,11 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 
 async def raw_body(request: Request, limit: int) -> bytes:
-    """The body of a request as it was sent; the same again for whoever asks later. Raises `Refused` as `read_body`."""
-    kept: bytes | None = request.scope.get(RAW_BODY)
-    if kept is not None:
-        return kept
+    """Return the body of a request as it was sent. A body that the scope holds is not read again. Raises `Refused` like
+    `read_body`."""
+    stored: bytes | None = request.scope.get(RAW_BODY)
+    if stored is not None:
+        return stored
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit:
         raise _too_long(limit)
@@ -73,16 +76,16 @@ async def _received(request: Request, limit: int) -> bytes:
 
 
 def _encodings(request: Request) -> list[str]:
-    """How a body is encoded, in the order in which that was done."""
-    named = [word.strip().lower() for word in request.headers.get("content-encoding", "").split(",")]
-    found = [word for word in named if word not in ("", "identity")]
-    for word in found:
+    """The encodings of a body, in the order in which they were applied."""
+    names = [word.strip().lower() for word in request.headers.get("content-encoding", "").split(",")]
+    encodings = [word for word in names if word not in ("", "identity")]
+    for word in encodings:
         if word not in _DECODERS:
             known = ", ".join(_DECODERS)
             raise Refused("invalid_request", f"bodies may be encoded as {known}; not as {word[:40]!r}", 415)
-    if len(found) > 1:
+    if len(encodings) > 1:
         raise Refused("invalid_request", "a body may be encoded once", 415)
-    return found
+    return encodings
 
 
 def _too_long(limit: int) -> Refused:
@@ -101,7 +104,7 @@ def _gzip(body: bytes, limit: int) -> bytes:
 
 
 def _deflate(body: bytes, limit: int) -> bytes:
-    # some send the bare data without the zlib header that the standard asks for
+    # some clients send the bare data without the zlib header that the standard requires
     bare = not (body[:1] and body[0] & 0x0F == zlib.DEFLATED)
     return _inflated(body, limit, -zlib.MAX_WBITS if bare else zlib.MAX_WBITS, "deflate")
 
@@ -111,7 +114,7 @@ def _inflated(body: bytes, limit: int, window: int, encoding: str) -> bytes:
     length = 0
     rest = body
     try:
-        while rest:  # gzip may hold several members, one behind the other
+        while rest:  # gzip data may consist of several members, one after another
             inflater = zlib.decompressobj(window)
             part = inflater.decompress(rest, limit + 1 - length)
             length += len(part)
@@ -129,7 +132,7 @@ def _inflated(body: bytes, limit: int, window: int, encoding: str) -> bytes:
 def _zstd(body: bytes, limit: int) -> bytes:
     import zstandard
 
-    # a window above 8 MiB is what no client needs and RFC 9659 forbids in HTTP
+    # no client needs a window above 8 MiB, and RFC 9659 forbids it in HTTP
     decompressor = zstandard.ZstdDecompressor(max_window_size=8 << 20)
     parts: list[bytes] = []
     length = at = 0
@@ -137,7 +140,8 @@ def _zstd(body: bytes, limit: int) -> bytes:
         while at < len(body):
             inflater = decompressor.decompressobj()
             while at < len(body) and not inflater.eof:
-                # a block of 4 bytes may stand for 128 KiB: little is given at a time, so little can come of it
+                # a block of 4 bytes may expand to 128 KiB: small pieces are decompressed at a time, so that the output
+                # stays small
                 piece = body[at : at + _ZSTD_PIECE]
                 part = inflater.decompress(piece)
                 at += len(piece) - len(inflater.unused_data)
@@ -158,11 +162,11 @@ def _brotli(body: bytes, limit: int) -> bytes:
     inflater: Any = brotli.Decompressor()
     parts: list[bytes] = []
     length = 0
-    given = body
+    data = body
     try:
         while True:
-            part: bytes = inflater.process(given, output_buffer_limit=min(limit + 1 - length, 1 << 20))
-            given = b""
+            part: bytes = inflater.process(data, output_buffer_limit=min(limit + 1 - length, 1 << 20))
+            data = b""
             length += len(part)
             if length > limit:
                 raise _too_long(limit)
@@ -185,29 +189,30 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 async def unless_ended(leaving: Awaitable[Any], work: Awaitable[T]) -> T:
-    """What a piece of work gives; it is cancelled when `leaving` ends first, as the client goes away. Raises `Cancelled` then."""
+    """Return the result of `work`. When `leaving` ends first because the client goes away, the work is cancelled and
+    `Cancelled` is raised."""
     task = cast("asyncio.Task[object]", asyncio.current_task())
-    before = task.cancelling()
-    works, left = True, False
+    cancellations_before = task.cancelling()
+    works, cancelled_here = True, False
 
-    def leave(gone: "asyncio.Future[Any]") -> None:
-        nonlocal left
-        if gone.cancelled():
+    def leave(departure: "asyncio.Future[Any]") -> None:
+        nonlocal cancelled_here
+        if departure.cancelled():
             return
-        gone.exception()  # looked at: whatever it is, nobody is there any more
+        departure.exception()  # retrieved, so that it is not logged: nobody is there any more
         if works:
-            left = True
+            cancelled_here = True
             task.cancel()
 
-    gone = asyncio.ensure_future(leaving)
-    gone.add_done_callback(leave)
+    departure = asyncio.ensure_future(leaving)
+    departure.add_done_callback(leave)
     try:
         return await work
     except asyncio.CancelledError:
-        # ours, unless somebody else cancelled the task as well
-        if left and task.uncancel() <= before:
+        # it is our own cancellation, unless other code cancelled the task as well
+        if cancelled_here and task.uncancel() <= cancellations_before:
             raise Cancelled("the client went away before its answer was there") from None
         raise
     finally:
         works = False
-        gone.cancel()
+        departure.cancel()

@@ -12,37 +12,38 @@ from interlingua.client.routing import Choice
 from interlingua.gateway.contents import Content
 
 KEPT = 1000
-_TOLD = ("model", "category", "status", "reason", "retry_after")
+_ATTEMPT_MEMBERS = ("model", "category", "status", "reason", "retry_after")
 _SEVERITIES = ("lost", "weakened", "representation")
 
 
 @dataclass(slots=True)
 class Call:
-    """One call of a client. Times are seconds from its begin; `began_at` is a date."""
+    """One call of a client. Times are seconds from the beginning of the call; `began_at` is a date."""
 
     id: str
     tenant: str
     key: str
     adapter: str
     began_at: str
-    asked: str | None = None
+    asked_model: str | None = None
     model: str | None = None
     streamed: bool = False
     status: int | None = None
     category: str | None = None
-    first: float | None = None
-    took: float | None = None
+    first_event_s: float | None = None
+    took_s: float | None = None
     usage: dict[str, Any] | None = None
     route: dict[str, Any] | None = None
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     content: Content | None = None
     version: int = 0
-    """The number of the news that told its last change (`watching.News`)."""
+    """The number of the news that reported its last change (`watching.News`)."""
     request_loss: list[Entry] = field(default_factory=list[Entry])
     answer_loss: list[Entry] = field(default_factory=list[Entry])
 
-    def decided(self, choice: Choice, *, mapped: bool = False) -> None:
-        """Whom the call goes to, what each slot of routing said, and whether the policy maps the name that was asked for."""
+    def record_choice(self, choice: Choice, *, mapped: bool = False) -> None:
+        """Record the models of the call, the verdict of each slot of routing, and whether the policy maps the requested
+        name."""
         record = choice.record
         self.route = {
             "mode": record["mode"],
@@ -52,24 +53,27 @@ class Call:
             "slots": [dict(verdict) for verdict in choice.chain],
         }
 
-    def tried(self, attempts: Iterable[Mapping[str, Any]], skipped: Iterable[Mapping[str, Any]]) -> None:
-        """What was tried before an answer came, and which models were passed over: without the words of providers."""
-        self.attempts = [{name: one[name] for name in _TOLD if name in one} for one in (*attempts, *skipped)]
+    def record_attempts(self, attempts: Iterable[Mapping[str, Any]], skipped: Iterable[Mapping[str, Any]]) -> None:
+        """Record the attempts before there was an answer, and the models that were passed over, without the words of
+        providers."""
+        self.attempts = [
+            {name: attempt[name] for name in _ATTEMPT_MEMBERS if name in attempt} for attempt in (*attempts, *skipped)
+        ]
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The record as JSON, for the tenant that made the call."""
         return {
             "id": self.id,
             "began_at": self.began_at,
             "key": self.key,
             "adapter": self.adapter,
-            "asked_model": self.asked,
+            "asked_model": self.asked_model,
             "model": self.model,
             "streamed": self.streamed,
             "status": self.status,
             "category": self.category,
-            "seconds_to_first_event": self.first,
-            "seconds": self.took,
+            "seconds_to_first_event": self.first_event_s,
+            "seconds": self.took_s,
             "usage": self.usage,
             "route": self.route,
             "attempts": self.attempts,
@@ -82,23 +86,23 @@ class Call:
 class Calls:
     """The last calls, the newest last."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
+    def __init__(self, capacity: int = KEPT) -> None:
+        self._capacity = capacity
         self._calls: OrderedDict[str, Call] = OrderedDict()
 
     def add(self, call: Call) -> None:
-        """Remembers a call, and forgets the oldest when there are too many."""
+        """Remember a call. When there are too many, the oldest is forgotten."""
         self._calls[call.id] = call
-        if len(self._calls) > self._kept:
+        if len(self._calls) > self._capacity:
             self._calls.popitem(last=False)
 
     def find(self, id: str, tenant: str) -> Call | None:
-        """A call of a tenant; None when there is none, whoever else may have made one of this id."""
+        """The call of a tenant with this id. None when this tenant has none, even when another tenant has one."""
         call = self._calls.get(id)
         return call if call is not None and call.tenant == tenant else None
 
     def since(self, version: int, tenant: str) -> list[Call]:
-        """The calls of a tenant that have changed since a number of the news, the oldest first."""
+        """The calls of a tenant that have changed since a version of the news, the oldest first."""
         return [call for call in self._calls.values() if call.version > version and call.tenant == tenant]
 
     def of(self, tenant: str) -> list[Call]:
@@ -107,13 +111,13 @@ class Calls:
 
 
 def without_values(loss: Iterable[Entry]) -> list[dict[str, Any]]:
-    """A loss report without what stands now at the places, which may be content."""
+    """A loss report without the values that are now at the places of loss, which may be content."""
     return [{name: value for name, value in entry.items() if name != "value"} for entry in loss]
 
 
-def counted(loss: Sequence[Entry]) -> str:
-    """How many entries have each severity, as a header tells it: `lost=1, weakened=3`, or `none`."""
+def severity_counts(loss: Sequence[Entry]) -> str:
+    """How many entries have each severity, in the format of the header: `lost=1, weakened=3`, or `none`."""
     if not loss:
         return "none"
     counts = Counter(entry["severity"] for entry in loss)
-    return ", ".join(f"{word}={counts[word]}" for word in _SEVERITIES if counts[word]) or "none"
+    return ", ".join(f"{severity}={counts[severity]}" for severity in _SEVERITIES if counts[severity]) or "none"

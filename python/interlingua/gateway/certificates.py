@@ -1,6 +1,6 @@
 """
-The subject of a client's certificate as a text (RFC 2253), as gRPC gives it, so that a client has one tenant over both
-(spec/9-service.md#session-certificates).
+The subject of a client's certificate as text (RFC 2253), in the same format as gRPC gives it, so that a client has one
+tenant over both (spec/9-service.md#session-certificates).
 """
 
 import re
@@ -20,13 +20,13 @@ _SHORT = {
     "givenName": "GN",
     "streetAddress": "street",
 }
-"""The short names of OpenSSL; it has others under the long name."""
+"""OpenSSL's short names. A name that is missing here is written in its long form."""
 
 _SPECIAL = re.compile(r'[,+"\\<>;]|^[# ]| $')
 
 
 def subject_of(certificate: Mapping[str, Any]) -> str:
-    """The subject of a certificate as Python's `ssl` tells it; empty for one without."""
+    """The subject of a certificate in the structure of Python's `ssl`; empty for a certificate without one."""
     parts: Sequence[Sequence[tuple[str, str]]] = certificate.get("subject", ())
     return ",".join(
         "+".join(f"{_SHORT.get(name, name)}={_escaped(value)}" for name, value in part) for part in reversed(parts)
@@ -34,11 +34,11 @@ def subject_of(certificate: Mapping[str, Any]) -> str:
 
 
 def _escaped(value: str) -> str:
-    marked = _SPECIAL.sub(lambda found: "\\" + found[0], value)
-    return "".join(_character(one) for one in marked)
+    marked = _SPECIAL.sub(lambda special: "\\" + special[0], value)
+    return "".join(_escaped_character(character) for character in marked)
 
 
-def _character(one: str) -> str:
-    if " " <= one <= "~":
-        return one
-    return "".join(f"\\{byte:02X}" for byte in one.encode())
+def _escaped_character(character: str) -> str:
+    if " " <= character <= "~":
+        return character
+    return "".join(f"\\{byte:02X}" for byte in character.encode())

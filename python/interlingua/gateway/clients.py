@@ -1,15 +1,15 @@
-"""What the headers of a request say of its client: whose key it has, whose SDK it is, and where it comes from."""
+"""Facts about a client from its request: its key, its SDK, its address, and its certificate."""
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 _SDKS = {"openai_chat": {"mistral-client": "mistral"}}
-"""SDKs that read a dialect of their own where they speak a wire of another provider: how their `User-Agent` begins."""
+"""SDKs that use the wire of another provider and read a dialect of their own: the beginnings of their `User-Agent`."""
 
 
 class ClientRequest(Request):
-    """A request whose headers stand in a table: Starlette looks through all of them for each one that is asked for."""
+    """A request with its headers in a table: Starlette searches all headers for each one that is read."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         super().__init__(scope, receive, send)
@@ -17,7 +17,7 @@ class ClientRequest(Request):
 
     @property
     def headers(self) -> Headers:
-        """The headers; of two with the same name the first."""
+        """The headers. Of two headers with the same name, the first is returned."""
         return self._table
 
 
@@ -34,19 +34,19 @@ class _Headers(Headers):
 
 
 def sdk_of(request: Request, adapter: str) -> str | None:
-    """The provider whose SDK a client is, where the dialect of that is another one than the wire's own."""
+    """The provider of the client's SDK, where that SDK reads another dialect than the wire's own; else None."""
     agent = request.headers.get("user-agent", "").lower()
-    return next((name for begin, name in _SDKS.get(adapter, {}).items() if agent.startswith(begin)), None)
+    return next((name for prefix, name in _SDKS.get(adapter, {}).items() if agent.startswith(prefix)), None)
 
 
-def is_coheres(request: Request) -> bool:
-    """Whether a client is an SDK of Cohere, which says so in a header of its own and in its `User-Agent`."""
+def is_cohere_sdk(request: Request) -> bool:
+    """Whether a client is an SDK of Cohere, which names itself in a header of its own and in its `User-Agent`."""
     names = (request.headers.get("x-fern-sdk-name", ""), request.headers.get("user-agent", ""))
     return any("cohere" in name.lower() for name in names)
 
 
 def key_of(request: Request) -> str | None:
-    """The key that a client sends, in the way of any of the wires (spec/11-gateway.md#keys)."""
+    """The key that a client sends, in any place that one of the wires uses (spec/11-gateway.md#keys)."""
     headers = request.headers
     scheme, _, token = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
@@ -55,11 +55,12 @@ def key_of(request: Request) -> str | None:
 
 
 def peer_of(request: Request) -> str:
-    """The address of whoever has connected: what stands between is that, for headers about others can be made up."""
+    """The address of the peer that has connected. Behind a proxy it is that of the proxy, because a client can make up
+    the headers that name other addresses."""
     return request.client.host if request.client is not None else ""
 
 
 def certificate_of(request: Request) -> str | None:
     """The subject of the certificate that a client has shown; None where it has shown none."""
-    shown: str | None = request.scope.get("extensions", {}).get("tls", {}).get("client_cert_name")
-    return shown
+    subject: str | None = request.scope.get("extensions", {}).get("tls", {}).get("client_cert_name")
+    return subject

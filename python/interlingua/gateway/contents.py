@@ -1,8 +1,8 @@
 """
-What the last calls carried, in memory only, and only where the operator asked for it (spec/11-gateway.md#inspect): the
-client's request, the canonical one, the provider's, and the answer event by event.
+The contents of the last calls, in memory only, and only where the operator asks for it (spec/11-gateway.md#inspect):
+the client's request, the canonical one, the provider's, and the answer event by event.
 
-A gateway that was not told to inspect has no `Contents`, and nothing here runs.
+A gateway that is not configured to inspect has no `Contents`, and nothing of this module runs.
 """
 
 from collections import OrderedDict
@@ -17,17 +17,25 @@ from interlingua.gateway.watching import News
 Data = dict[str, Any]
 
 KEPT = 50
-_BUDGET = 64 << 20  # bytes of all contents together
-_PART = 4 << 20  # bytes of one part of a call
+_MAX_ALL = 64 << 20  # bytes of all contents together
+_MAX_PART = 4 << 20  # bytes of one part of a call
 
-_HEADERS = ("accept", "anthropic-", "content-type", "interlingua-", "openai-", "user-agent", "x-goog-api-client")
-"""How the names of those headers begin that are kept: none that could hold a key."""
+_HEADER_PREFIXES = (
+    "accept",
+    "anthropic-",
+    "content-type",
+    "interlingua-",
+    "openai-",
+    "user-agent",
+    "x-goog-api-client",
+)
+"""The beginnings of the names of headers that are kept. None of them can hold a key."""
 
 
 @dataclass(slots=True)
 class Content:
-    """What one call carried. `events` holds the answer, each event with the seconds from the begin of the call, and with
-    what the client was sent for it."""
+    """The content of one call. `events` holds the answer: each event with the seconds since the beginning of the call
+    and with what was sent to the client for it."""
 
     clock: Callable[[], float]
     began: float
@@ -40,40 +48,40 @@ class Content:
     forgotten: bool = False
 
     def client(self, wire: Mapping[str, Any]) -> None:
-        """The request as the client sent it, without the headers that may hold a key."""
-        headers = {name: value for name, value in wire["headers"].items() if name.startswith(_HEADERS)}
+        """Keep the request as the client sent it, without the headers that may hold a key."""
+        headers = {name: value for name, value in wire["headers"].items() if name.startswith(_HEADER_PREFIXES)}
         self._part("client", {**wire, "headers": headers})
 
     def canonical(self, request: Mapping[str, Any]) -> None:
-        """The request in canonical form."""
+        """Keep the request in canonical form."""
         self._part("canonical", request)
 
     def provider(self, model: str, wire: Mapping[str, Any] | None) -> None:
-        """The request as the provider of a model was sent it, without what authorizes it."""
+        """Keep the request that was sent to the provider of a model, without what authorizes it."""
         if wire is not None:
             self._part("provider", {"model": model, **wire})
 
     def error(self, error: Mapping[str, Any]) -> None:
-        """How the call failed."""
+        """Keep the error of the call."""
         self._part("error", {name: value for name, value in error.items() if name != "raw"})
 
     def event(self, event: Mapping[str, Any], sent: str | None = None) -> None:
-        """The next piece of the answer, or the whole of it."""
-        if self.forgotten or self.size > _BUDGET // 4:
-            return  # one call does not drive out all others
-        told = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
-        self.events.append(_encoded(told))
-        self._grew(len(self.events[-1]))
+        """Keep the next event of the answer, or the whole answer as one event."""
+        if self.forgotten or self.size > _MAX_ALL // 4:
+            return  # one call must not remove all others
+        entry = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
+        self.events.append(_encoded(entry))
+        self._count(len(self.events[-1]))
 
     def _part(self, name: str, value: Mapping[str, Any]) -> None:
         encoded = _encoded(value)
-        if len(encoded) > _PART:
-            encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_PART} that are kept"})
+        if len(encoded) > _MAX_PART:
+            encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_MAX_PART} that are kept"})
         if not self.forgotten:
             self.parts[name] = encoded
-            self._grew(len(encoded))
+            self._count(len(encoded))
 
-    def _grew(self, size: int) -> None:
+    def _count(self, size: int) -> None:
         self.size += size
         if self.keeper is not None:
             self.keeper.grew(size)
@@ -81,24 +89,24 @@ class Content:
 
 
 class Contents:
-    """The contents of the last `kept` calls; of fewer, when they are large."""
+    """The contents of the last `capacity` calls; of fewer when they are large."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self.kept = kept
+    def __init__(self, capacity: int = KEPT) -> None:
+        self.capacity = capacity
         self._contents: OrderedDict[str, Content] = OrderedDict()
         self._size = 0
 
     def open(self, id: str, content: Content) -> None:
-        """Keeps the content of a call that begins, and forgets the oldest for it."""
+        """Keep the content of a call that begins. When there are too many, the oldest is forgotten."""
         content.keeper = self
         self._contents[id] = content
-        if len(self._contents) > self.kept:
+        if len(self._contents) > self.capacity:
             self._forget()
 
     def grew(self, size: int) -> None:
-        """A content has become larger: when all are too large together, the oldest are forgotten."""
+        """Count the growth of a content. While all contents together are too large, the oldest is forgotten."""
         self._size += size
-        while self._size > _BUDGET and len(self._contents) > 1:
+        while self._size > _MAX_ALL and len(self._contents) > 1:
             self._forget()
 
     def _forget(self) -> None:
@@ -115,5 +123,5 @@ class Contents:
 def _encoded(value: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(value)
-    except InvalidRequest as problem:  # what a client sent may be no JSON
+    except InvalidRequest as problem:  # the body of a client may not be JSON
         return json.dumps({"left_out": problem.message})

@@ -1,5 +1,5 @@
 """
-One gateway: what all faces share, and how a call of a client runs from its first byte to its last.
+The gateway: the state that all faces share, and the life of a client's call from its first byte to its last.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ from interlingua.client.routing import Routing
 from interlingua.client.threads import done, size_of
 from interlingua.gateway import signatures
 from interlingua.gateway.bodies import RAW_BODY, raw_body, read_body, unless_ended
-from interlingua.gateway.calls import Call, Calls, counted
+from interlingua.gateway.calls import Call, Calls, severity_counts
 from interlingua.gateway.clients import certificate_of, key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
-from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
+from interlingua.gateway.generating import Generation, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
 from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
@@ -57,25 +57,26 @@ Recall = Callable[[Request, Data, Objects], Awaitable[Past]]
 Frames = Callable[[AsyncIterator[bytes]], AsyncIterator[bytes]]
 
 _STRICT = ("representation", "weakened", "lost")
-_CLIENT_CLOSED = 499  # what proxies log of a client that went away; nobody reads it
+_CLIENT_CLOSED = 499  # the status that proxies log for a client that went away; no client receives it
 _JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a gateway takes: bytes of a body, calls at a time."""
+    """The limits of a gateway: the bytes of a body, and the number of calls at a time."""
 
     body: int = 64 << 20
     calls: int = 1000
 
 
 class Gateway:
-    """The state of a gateway: keys and what they used, the records of calls, whom it asks.
+    """The state of a gateway: the keys and their usage, the records of calls, and the routing to providers.
 
-    `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
-    `objects` is where clients store what they name by an id later, if anywhere; answers are `kept` there for so long, None
-    for ever. `passthrough` says that what a wire has and the gateway has not goes to a provider of that wire. `peers` are
-    the other workers, where several processes serve.
+    `clock` gives seconds, `ulids` numbers the calls. `inspect` is the number of calls whose content is kept, in memory.
+    `objects` is the store for objects that clients later name by an id; None where there is none. Answers are `kept`
+    there for this time; None keeps them for ever. With `passthrough`, a call of an operation that a wire has and the
+    gateway does not have is sent to a provider of that wire. `peers` are the other workers, where several processes
+    serve.
     """
 
     def __init__(
@@ -101,24 +102,24 @@ class Gateway:
         self.limits = limits or Limits()
         self.calls = Calls()
         self.in_flight = CallsInFlight(self.limits.calls)
-        """The calls that run: how many there may be, and how they end when the server does."""
+        """The running calls: how many there may be, and how they end when the server does."""
         self.news = News()
         self.contents = Contents(inspect) if inspect else None
-        """What the last calls carried; None where nothing is kept of it."""
+        """The contents of the last calls; None where contents are not kept."""
         self.metrics = Metrics(shared=peers is not None)
         self.peers = peers
-        """The other workers, which have records of calls as well; None where this process serves alone."""
+        """The other workers, which also have records of calls; None where this process serves alone."""
         self.objects = objects
-        """Where clients store objects; None where they cannot."""
+        """The store for objects of clients; None where there is none."""
         self.passing = Passing(self, client) if passthrough else None
-        """What passes calls on that the gateway does not serve; None where nothing is passed on."""
+        """Passes on the calls that the gateway does not serve; None where calls are not passed on."""
         self._kept = kept
         self._now = client.now
         self._clock = clock
         self._ulids = ulids or UlidSource()
 
     async def aclose(self) -> None:
-        """Closes the connections of its own. Any number of times."""
+        """Close the gateway's own connections. It may be called any number of times."""
         if self.passing is not None:
             await self.passing.aclose()
         if self.peers is not None:
@@ -133,9 +134,9 @@ class Gateway:
         older: "Older | None" = None,
         recall: "Recall | None" = None,
     ) -> Operation:
-        """The operation that generates on a wire. `reframed` says when a stream has another frame than the wire's own,
-        `older` how an operation that the wire had before is one of it, `recall` what comes before a request where
-        objects are stored."""
+        """The operation that generates on a wire. `reframed` returns the frame of a stream where that is not the wire's
+        own; `older` converts an older operation of the wire to the one that the adapter reads; `recall` returns the
+        past of a request where objects are stored."""
 
         async def generate(request: Request) -> Response:
             running: Running | None = None
@@ -148,19 +149,19 @@ class Gateway:
                     running.changed()
                     if not prepared.streamed:
                         body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
-                        body = body if older is None else older.answered(body)
+                        body = body if older is None else older.from_newer(body)
                         running.end(200)
                         return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
                     stream = await unless_gone(request, self.generator.begin(prepared, running.call))
                 running.first_event()
                 return _StreamResponse(stream, running, reframed(request), self.in_flight)
-            except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
-                return self.failed(request, adapter, problem, running)
+            except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
+                return self.error_response(request, adapter, problem, running)
 
         return generate
 
     def operation(self, adapter: str, work: Callable[[Request, Key], Awaitable[Any]]) -> Operation:
-        """An operation that answers with JSON and asks no model."""
+        """An operation that responds with JSON and calls no model."""
 
         async def answer(request: Request) -> Response:
             value = await work(request, await self.caller(request))
@@ -169,7 +170,7 @@ class Gateway:
         return self.guarded(adapter, answer)
 
     def stored(self, adapter: str, work: "StoredWork") -> Operation:
-        """An operation on what the tenant of the caller has stored, that answers with JSON."""
+        """An operation on the stored objects of the caller's tenant, which responds with JSON."""
 
         async def answer(request: Request) -> Response:
             value = await work(request, self.objects_of(await self.caller(request)))
@@ -178,65 +179,67 @@ class Gateway:
         return self.guarded(adapter, answer)
 
     async def caller(self, request: Request) -> Key:
-        """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
+        """The key with which a call is made. Raises `Refused` for a call without a known key, where the gateway has
+        keys."""
         if self.access.open:
             subject = certificate_of(request)
             return ANYBODY if subject is None else key_of_certificate(subject)
-        shown = signatures.shown(request)
-        if shown is None:
+        signature = signatures.of(request)
+        if signature is None:
             return self.access.key(key_of(request), peer_of(request))
         peer = peer_of(request)
-        key, secret = self.access.signer(shown.access_key, peer)
-        shown.check_time(self.access.now())
-        # what is signed is the body as it was sent; nothing is done with it before that is known
+        key, secret = self.access.signer(signature.access_key, peer)
+        signature.check_time(self.access.now())
+        # the signature covers the body as it was sent; nothing else is done with the body before the signature is
+        # checked
         body = request.scope[RAW_BODY] = await raw_body(request, self.limits.body)
-        return self.access.judged(key, peer, valid=shown.is_of(request, body, secret))
+        return self.access.judged(key, peer, valid=signature.is_of(request, body, secret))
 
     def objects_of(self, key: Key) -> Objects:
-        """What the tenant of a key has stored. Where there are no keys there is one tenant, that of the library."""
+        """The stored objects of a key's tenant. Without keys there is one tenant, that of the library."""
         if self.objects is None:
             raise AssertionError("nothing is stored here")
         return self.objects.of("" if key is ANYBODY else key.tenant)
 
     def expiry(self) -> int | None:
-        """When an answer that is stored now is gone, in microseconds since 1970; None for never."""
+        """When an answer that is stored now expires, in microseconds since 1970; None for never."""
         return None if self._kept is None else microseconds(self._now() + self._kept)
 
     def guarded(self, adapter: str, operation: Operation) -> Operation:
-        """The same operation; its failures are answered in the words of a wire."""
+        """The same operation, with its failures written as errors of a wire."""
 
         async def answer(request: Request) -> Response:
             try:
                 with self.in_flight.cut_off():
                     return await operation(request)
-            except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
-                return self.failed(request, adapter, problem)
+            except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
+                return self.error_response(request, adapter, problem)
 
         return answer
 
     async def object(self, request: Request, *, empty: bool = False) -> Data:
-        """The body of a request, which is a JSON object, or nothing where it may be `empty`."""
+        """The body of a request as a JSON object. A body without bytes is an empty object where it may be `empty`."""
         body = await read_body(request, self.limits.body)
         return {} if empty and not body else _object(body)
 
     async def estimate(self, request: Request, adapter: str, body: Data, key: Key, path: str | None = None) -> int:
-        """How many prompt tokens a request of a wire will likely take at the model that would answer it; `path` is that of
-        the generation, where the request has another one."""
+        """How many prompt tokens a request of a wire will likely take at the model that would answer it. `path` is the
+        path of the generation, where the request itself has another one."""
         call = Call("", key.tenant, key.name, adapter, "")
         wire = _wire(request, body)
-        asked = Asked(
+        generation = Generation(
             adapter,
             wire if path is None else {**wire, "path": path},
             request.path_params.get("provider"),
             sdk_of(request, adapter),
         )
-        prepared = self.generator.prepare(asked, key, call)
+        prepared = self.generator.prepare(generation, key, call)
         return self.generator.estimate(prepared())["likely"]
 
     # ------------------------------------------------------------------------------------------------ one call
 
     def begin(self, key: Key, adapter: str) -> "Running":
-        """A call begins: it has a record from now on."""
+        """Begin a call. It has a record from now on."""
         call = Call(self._ulids.next(), key.tenant, key.name, adapter, self.now())
         running = Running(call, key, self.access, self.metrics, self._clock, self.news)
         if self.contents is not None:
@@ -248,7 +251,7 @@ class Gateway:
         return running
 
     def now(self) -> str:
-        """The time, as records and lists give it."""
+        """The time in the format of records and lists."""
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     async def _prepare(
@@ -266,18 +269,18 @@ class Gateway:
             raise InvalidRequest(f"the header interlingua-strict is one of {', '.join(_STRICT)}, not {strict[:40]!r}")
 
         if call.content is not None:
-            call.content.client(_wire(request, _as_far_as_read(body)))
+            call.content.client(_wire(request, _json_or_text(body)))
 
         past: Past | None = None
         if recall is not None and self.objects is not None:
             past = await recall(request, await done(len(body), _object, body), self.objects_of(key))
 
         def prepare() -> Callable[[], Prepared]:
-            asked = _object(body) if past is None else past.body
-            wire = _wire(request, asked if older is None else older.asked(asked))
+            parsed = _object(body) if past is None else past.body
+            wire = _wire(request, parsed if older is None else older.to_newer(parsed))
             provider = request.path_params.get("provider")
             sdk = sdk_of(request, adapter)
-            return self.generator.prepare(Asked(adapter, wire, provider, sdk, strict, past), key, call)
+            return self.generator.prepare(Generation(adapter, wire, provider, sdk, strict, past), key, call)
 
         size = len(body) + (0 if past is None else size_of({"messages": past.before}))
         prepared = (await done(size, prepare))()
@@ -285,17 +288,20 @@ class Gateway:
             call.content.canonical(prepared.choice.request)
         return prepared
 
-    def failed(self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None) -> Response:
-        """A failure, as a provider of the wire would have told it."""
-        problem = self.own(problem)
-        status, headers, body = failure(problem, self._spoken(request, adapter))
+    def error_response(
+        self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None
+    ) -> Response:
+        """A failure as a provider of the wire would write it."""
+        problem = self.as_our_error(problem)
+        status, headers, body = failure(problem, self._endpoint_of(request, adapter))
         if running is not None:
             running.end(status, problem)
             headers |= running.headers()
         return Response(body, status, headers | {"content-type": headers.get("content-type", _JSON)})
 
-    def own(self, problem: Exception) -> InterlinguaError:
-        """A failure as one of ours. What is none is a defect: it is logged without its text, which may quote content."""
+    def as_our_error(self, problem: Exception) -> InterlinguaError:
+        """A failure as one of our errors. Any other exception is a defect: it is logged without its text, which may
+        quote content."""
         if isinstance(problem, RecursionError):
             return too_deep()
         if isinstance(problem, ClientDisconnect):
@@ -306,7 +312,7 @@ class Gateway:
             return InterlinguaError("a defect of the gateway; its log tells where")
         return problem
 
-    def _spoken(self, request: Request, adapter: str) -> Endpoint:
+    def _endpoint_of(self, request: Request, adapter: str) -> Endpoint:
         try:
             return self.generator.home(adapter, request.path_params.get("provider") or sdk_of(request, adapter))
         except InterlinguaError:
@@ -315,7 +321,7 @@ class Gateway:
 
 @dataclass(slots=True)
 class Running:
-    """A call that has begun: its record, and whom its usage counts for."""
+    """A call that has begun: its record, and the key for which its usage counts."""
 
     call: Call
     key: Key
@@ -329,32 +335,32 @@ class Running:
         self.began = self.clock()
 
     def changed(self) -> None:
-        """Tells whoever watches that the record has changed."""
+        """Notify the watchers that the record has changed."""
         self.call.version = self.news.publish()
 
     def headers(self) -> dict[str, str]:
-        """What the answer says of the call, as far as it is known now."""
+        """The headers of the response that describe the call, as far as it is known now."""
         call = self.call
         headers = {"interlingua-request-id": call.id}
         if call.model is not None:
             headers["interlingua-model"] = call.model.encode("ascii", "replace").decode()
-            headers["interlingua-loss"] = counted([*call.request_loss, *call.answer_loss])
+            headers["interlingua-loss"] = severity_counts([*call.request_loss, *call.answer_loss])
         return headers
 
     def first_event(self) -> None:
-        """The first event of a stream has come."""
-        self.call.first = round(self.clock() - self.began, 6)
+        """Record the time of the first event of a stream."""
+        self.call.first_event_s = round(self.clock() - self.began, 6)
         self.changed()
 
     def end(self, status: int, problem: Exception | None = None) -> None:
-        """Completes the record and counts what the call took."""
+        """Complete the record, and count the usage of the call."""
         call = self.call
         call.status = status
-        call.took = round(self.clock() - self.began, 6)
+        call.took_s = round(self.clock() - self.began, 6)
         if isinstance(problem, InterlinguaError):
             error = problem.to_dict()
             call.category = error["category"]
-            call.tried(error.get("attempts", ()), error.get("skipped", ()))
+            call.record_attempts(error.get("attempts", ()), error.get("skipped", ()))
             if call.content is not None:
                 call.content.error(problem.error if isinstance(problem, ProviderError) else error)
         if call.content is not None:
@@ -365,17 +371,18 @@ class Running:
         _LOG.info(
             "%s %s → %s: %d%s in %.3f s",
             call.adapter,
-            call.asked or "-",
+            call.asked_model or "-",
             call.model or next(iter((call.route or {}).get("models", ())), "-"),
             status,
             f" {call.category}" if call.category else "",
-            call.took,
+            call.took_s,
             extra={"call_id": call.id, "key": call.key, "category": call.category},
         )
 
 
 class Reframed:
-    """Another frame for a stream than its wire's own: `dialect` names what the wire writes, `frames` what becomes of it."""
+    """Another frame for a stream than its wire's own: `framing` is the one in which the wire is written, `frames`
+    converts its chunks."""
 
     def __init__(self, content_type: str, frames: Frames, framing: str) -> None:
         self.content_type = content_type
@@ -385,22 +392,22 @@ class Reframed:
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """An operation that a wire had before the one that its adapter speaks: `asked` turns its request into one of that,
-    `answered` the body of the answer back."""
+    """An older operation of a wire than the one that its adapter reads: `to_newer` converts its request to the newer
+    one, `from_newer` converts the body of the response back."""
 
-    asked: Callable[[Data], Data]
-    answered: Callable[[bytes], bytes]
+    to_newer: Callable[[Data], Data]
+    from_newer: Callable[[bytes], bytes]
 
 
 class _StreamResponse(Response):
-    """A stream that is sent while it arrives. The client is listened to meanwhile: when it goes away, the call ends."""
+    """A stream that is sent while it arrives. When the client goes away meanwhile, the call ends."""
 
     def __init__(self, stream: Streamed, running: Running, reframed: Reframed | None, in_flight: CallsInFlight) -> None:
         self._stream = stream
         self._running = running
         self._reframed = reframed
         self._in_flight = in_flight
-        self._gone = False
+        self._client_gone = False
         content_type = stream.content_type if reframed is None else reframed.content_type
         headers = {**stream.headers, **running.headers(), "content-type": content_type, "cache-control": "no-cache"}
         self.status_code = 200
@@ -408,8 +415,8 @@ class _StreamResponse(Response):
         self.init_headers(headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        """Sends the stream."""
-        gone = asyncio.ensure_future(self._cancel_when_gone(receive))
+        """Send the stream."""
+        watching = asyncio.ensure_future(self._cancel_when_gone(receive))
         chunks = self._stream.chunks(None if self._reframed is None else self._reframed.framing)
         if self._reframed is not None:
             chunks = self._reframed.frames(chunks)
@@ -420,19 +427,19 @@ class _StreamResponse(Response):
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-            if self._gone:  # the server throws away what is sent to nobody
+            if self._client_gone:  # the server discards what is sent after the client has gone
                 problem = Cancelled("the client went away")
         except OSError:
             problem = Cancelled("the client went away")
         finally:
-            gone.cancel()
+            watching.cancel()
             await self._stream.aclose()
             self._running.end(200, problem or self._stream.problem)
 
     async def _cancel_when_gone(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-        self._gone = True
+        self._client_gone = True
         self._stream.cancel()
 
 
@@ -440,7 +447,8 @@ class _StreamResponse(Response):
 
 
 def _wire(request: Request, body: Any) -> Data:
-    """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and a key."""
+    """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and without
+    a key."""
     scope = request.scope
     path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
     path = path.removeprefix(scope.get("root_path", ""))
@@ -450,8 +458,8 @@ def _wire(request: Request, body: Any) -> Data:
     return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
 
 
-def _as_far_as_read(body: bytes) -> Any:
-    """A body for the inspector, also one that cannot be read."""
+def _json_or_text(body: bytes) -> Any:
+    """A body for the inspector, even when it cannot be read as JSON."""
     try:
         return json.loads(body)
     except InvalidRequest:
@@ -469,5 +477,5 @@ def _object(body: bytes) -> Data:
 
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
+    """Return the result of `work`. When the client goes away, the work is cancelled and `Cancelled` is raised."""
     return await unless_ended(request.receive(), work)

@@ -1,6 +1,6 @@
 """
-Who is let in at all, before anything is read: the names that `Host` may have, the origin of web pages, and how many
-calls run at a time (spec/11-gateway.md#origin, #calls-in-flight).
+Admission of calls before they are read: the names that `Host` may have, the origin of web pages, and the number of
+calls at a time (spec/11-gateway.md#origin, #calls-in-flight).
 """
 
 import asyncio
@@ -23,16 +23,17 @@ _RETRY_AFTER_S = 1.0
 _LINGER_S = 1.0
 _LINGER_BYTES = 16 << 20
 _NOT_COUNTED = frozenset(("/healthz", "/metrics"))
-"""Whoever asks whether a busy gateway is alive is answered."""
+"""These paths are served even when the gateway is full, so that it can report that it is alive."""
 _BODY = frozenset((b"content-length", b"transfer-encoding"))
 _ONCE = frozenset((b"host", b"origin", b"authorization", b"x-api-key", b"x-goog-api-key"))
-"""Headers of which a second one is a trick: what stands before the gateway may have looked at the other."""
+"""Headers that may occur only once: a second one is a trick, because a proxy before the gateway may have used the
+other."""
 
 
 class Guard:
-    """Lets a call through to `app`, or answers it with a refusal in the words of its wire (`fail`).
+    """Forwards a call to `app`, or responds with a refusal, which `fail` writes as an error of the wire.
 
-    `names` are those that `Host` may have; None when any is taken. Names have no port.
+    `names` are the names that `Host` may have; with None it may have any. Names have no port.
     """
 
     def __init__(self, app: ASGIApp, fail: Fail, names: frozenset[str] | None, calls: Calls) -> None:
@@ -42,15 +43,15 @@ class Guard:
         self._calls = calls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one call."""
+        """Serve one call."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if scope["http_version"] != "2" and _has_body(scope):  # a stream of HTTP/2 is ended by itself
-            receive, send = _closing_what_is_unread(receive, send)
-        refused = self._refused(scope)
-        if refused is not None:
-            await self._fail(Request(scope), refused)(scope, receive, send)
+        if scope["http_version"] != "2" and _has_body(scope):  # a stream of HTTP/2 ends without its connection
+            receive, send = _closing_unread(receive, send)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await self._fail(Request(scope), refusal)(scope, receive, send)
             return
         if scope["path"] in _NOT_COUNTED:
             await self._app(scope, receive, send)
@@ -65,7 +66,7 @@ class Guard:
         finally:
             self._calls.left()
 
-    def _refused(self, scope: Scope) -> Refused | None:
+    def _refusal(self, scope: Scope) -> Refused | None:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
         once = [name for name, _ in scope["headers"] if name in _ONCE]
@@ -88,22 +89,23 @@ def _has_body(scope: Scope) -> bool:
     return any(name in _BODY and value != b"0" for name, value in scope["headers"])
 
 
-def _closing_what_is_unread(receive: Receive, send: Send) -> tuple[Receive, Send]:
-    """The same for a call whose connection ends with an answer that came before the end of its body: else a client could
-    go on sending for ever, to nobody.
+def _closing_unread(receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """Return `receive` and `send` of a call whose connection ends when the response is complete before the end of the
+    body. Else a client could continue to send for ever, and nobody would read it.
 
-    What it is just sending is thrown away for a moment: a client that writes when its connection ends may not see why.
+    The gateway discards for a moment what the client still sends: a client that is writing when its connection ends may
+    not read the response.
     """
-    read = False
+    body_ended = False
 
-    async def received() -> Message:
-        nonlocal read
+    async def receive_part() -> Message:
+        nonlocal body_ended
         message = await receive()
-        read = read or not message.get("more_body", False)
+        body_ended = body_ended or not message.get("more_body", False)
         return message
 
-    async def sent(message: Message) -> None:
-        if read:
+    async def send_closing(message: Message) -> None:
+        if body_ended:
             await send(message)
         elif message["type"] == "http.response.start":
             await send({**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]})
@@ -113,12 +115,12 @@ def _closing_what_is_unread(receive: Receive, send: Send) -> tuple[Receive, Send
             await send({**message, "more_body": True})
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LINGER_S):
-                    left = _LINGER_BYTES
-                    while not read and left > 0:
-                        left -= len((await received()).get("body", b""))
+                    bytes_left = _LINGER_BYTES
+                    while not body_ended and bytes_left > 0:
+                        bytes_left -= len((await receive_part()).get("body", b""))
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    return received, sent
+    return receive_part, send_closing
 
 
 def name_of(host: str) -> str:
@@ -130,7 +132,7 @@ LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

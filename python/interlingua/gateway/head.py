@@ -1,6 +1,6 @@
 """
-Connections of clients: how long the heads of requests may be and take (spec/11-gateway.md#request-head); the server itself
-waits for ever and keeps whatever comes. A connection that begins as one of HTTP/2 is handed on (`http2.py`).
+Connections of clients, with limits for the length and the time of request heads (spec/11-gateway.md#request-head);
+uvicorn itself has no such limits. A connection that begins with HTTP/2 is handed on (`http2.py`).
 """
 
 import asyncio
@@ -24,48 +24,49 @@ _TOO_SLOW = b"408 Request Timeout"
 
 
 class LimitedConnection(WatchesReader, HttpToolsProtocol):
-    """A connection whose heads have a limit of bytes and of time, and whose client reads what it is sent."""
+    """A connection with limits of bytes and time for request heads, and of time for a client that does not read."""
 
     _tls: dict[object, object] | None = None
-    """What the certificate of the client says, where there is one."""
+    """The ASGI extension for the client's certificate; None where there is none."""
     _timer: asyncio.TimerHandle | None = None
     _received: int | None = 0
-    """Bytes of the head that is coming in; None while there is none."""
-    _begin_of_all: bytes | None = b""
-    """What has come of a connection that may yet be one of HTTP/2; None when that is known."""
+    """Bytes of the head that is arriving; None while there is none."""
+    _first_bytes: bytes | None = b""
+    """The first bytes of a connection, while they may still begin HTTP/2; None when it is known whether they do."""
 
     def connection_made(self, transport: Any) -> None:
-        """The first head may come."""
+        """Begin to wait for the first head."""
         super().connection_made(transport)
         self.transport: Any = Together(transport, self.loop)
-        proved = transport.get_extra_info("peercert")
-        if proved:
+        certificate = transport.get_extra_info("peercert")
+        if certificate:
             # https://asgi.readthedocs.io/en/latest/specs/tls.html
-            self._tls = {"client_cert_name": subject_of(proved)}
-        self._begin()
-        secured = transport.get_extra_info("ssl_object")
-        if secured is not None and secured.selected_alpn_protocol() == "h2":
+            self._tls = {"client_cert_name": subject_of(certificate)}
+        self._begin_head()
+        ssl_object = transport.get_extra_info("ssl_object")
+        if ssl_object is not None and ssl_object.selected_alpn_protocol() == "h2":
             self._hand_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
-        self._end()
+        """Stop all waiting."""
+        self._end_head()
         self.has_read()
         super().connection_lost(exc)
-        # uvicorn leaves this timer to a connection that was reset, which holds it and its last call until then
+        # uvicorn does not stop this timer for a connection that was reset; it would keep the connection and its last
+        # call in memory
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
-        """Takes what came, unless the head becomes too long by it."""
-        if self._begin_of_all is not None:
-            data = self._begin_of_all + data
+        """Process bytes that arrived. When the head has become too long, the connection is refused."""
+        if self._first_bytes is not None:
+            data = self._first_bytes + data
             if data.startswith(PREFACE):
                 self._hand_on().data_received(data)
                 return
             if PREFACE.startswith(data):
-                self._begin_of_all = data
+                self._first_bytes = data
                 return
-            self._begin_of_all = None
+            self._first_bytes = None
         if self._received is not None:
             self._received += len(data)
         super().data_received(data)
@@ -73,20 +74,20 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             self._refuse(_TOO_LONG)
 
     def on_message_begin(self) -> None:
-        """A head begins, the first one or the next on the same connection."""
+        """Begin a head, the first one or the next on the same connection."""
         super().on_message_begin()
         if self._tls is not None:
             self.scope["extensions"] = {"tls": self._tls}
         if self._received is None:
-            self._begin()
+            self._begin_head()
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
-        self._end()
+        """End a head."""
+        self._end_head()
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
-        """The buffers are full: the client has its time to read."""
+        """The write buffers are full: give the client limited time to read."""
         super().pause_writing()
         self.watch_reading()
 
@@ -96,10 +97,10 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
         super().resume_writing()
 
     def _hand_on(self) -> Http2Connection:
-        """Another protocol has the connection from now on."""
-        self._end()
+        """Hand the connection on to the protocol for HTTP/2."""
+        self._end_head()
         self.connections.discard(self)
-        other = Http2Connection(
+        http2 = Http2Connection(
             self.config,
             self.server_state,
             self.app_state,
@@ -107,22 +108,22 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             limit=LIMIT,
             patience=(PATIENCE_S, self.timeout_keep_alive),
         )
-        self.transport.itself.set_protocol(other)
-        other.connection_made(self.transport.itself)
-        return other
+        self.transport.inner.set_protocol(http2)
+        http2.connection_made(self.transport.inner)
+        return http2
 
-    def _begin(self) -> None:
+    def _begin_head(self) -> None:
         self._received = 0
         self._timer = self.loop.call_later(PATIENCE_S, self._refuse, _TOO_SLOW)
 
-    def _end(self) -> None:
+    def _end_head(self) -> None:
         self._received = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _refuse(self, status: bytes) -> None:
-        self._end()
+        self._end_head()
         if not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
             self.transport.close()

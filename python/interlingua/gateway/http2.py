@@ -1,10 +1,10 @@
 """
-HTTP/2 (RFC 9113), over the library `h2`: the streams of one connection as calls of the ASGI application
-(spec/11-gateway.md#http-2). The library frames, compresses and checks; here is what a server does with it: the windows of
-both directions, limits, patience, the end.
+HTTP/2 (RFC 9113), with the library `h2`: the streams of one connection as calls of the ASGI application
+(spec/11-gateway.md#http-2). The library frames, compresses and checks. This module adds the decisions of a server: the
+windows of both directions, limits, patience, and the end of a connection.
 
-What came of a body is acknowledged when the application has taken it, so that a client sends no more than one window
-ahead. An answer waits for the window of its stream and for the buffers of the connection.
+The bytes of a body are acknowledged when the application has consumed them, so that a client sends at most one window
+ahead. A response waits for the window of its stream and for the write buffers of the connection.
 """
 
 import asyncio
@@ -42,22 +42,24 @@ from interlingua.gateway.slow_readers import WatchesReader
 _LOG = logging.getLogger("interlingua.gateway")
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-"""How a connection of HTTP/2 begins."""
+"""The beginning of a connection of HTTP/2."""
 
 STREAMS = 100
 """How many calls a connection runs at a time."""
 
 _WINDOW = 256 << 10
-"""Bytes of one body that may have come and not been taken."""
+"""Bytes of one body that may have arrived without being consumed."""
 
 _CONNECTION_WINDOW = 1 << 20
-"""The same of all bodies of a connection."""
+"""The same for all bodies of a connection."""
 
 _BUFFERED = 1 << 20
-"""Bytes that wait for the client beside answers, as answers to pings, above which nothing more is read."""
+"""Bytes in the write buffers above which nothing more is read. Responses wait for room, but replies such as those to
+pings do not."""
 
 _LINGER_S = 1.0
-"""How long what a client still sends is thrown away before its connection ends: else it may not see why it does."""
+"""How long the gateway discards what a client still sends before it closes the connection: else the client may not see
+the reason."""
 
 _HEADERS_OF_A_CONNECTION = frozenset(
     (b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade")
@@ -67,35 +69,35 @@ _HIGHEST_STREAM = 2**31 - 1
 
 
 class _Allowance:
-    """How often something may happen: so many times at once, and so many times a second after that."""
+    """How often an event may happen: a number at once, and then a number per second."""
 
     def __init__(self, at_once: int, per_second: float, now: float) -> None:
-        self._most = at_once
-        self._left = float(at_once)
+        self._capacity = at_once
+        self._available = float(at_once)
         self._per_second = per_second
         self._at = now
 
     def used_up(self, now: float) -> bool:
-        """It happens once more: whether that is too often."""
-        self._left = min(self._most, self._left + (now - self._at) * self._per_second) - 1
+        """Count one more event, and return whether that is too often."""
+        self._available = min(self._capacity, self._available + (now - self._at) * self._per_second) - 1
         self._at = now
-        return self._left < 0
+        return self._available < 0
 
 
 class _Library(H2Connection):
-    """The library, but that a client which opens no more streams has those answered that it has opened."""
+    """The library, with one difference: when a client opens no more streams, its open streams are still answered."""
 
-    MAX_CLOSED_STREAMS = 1000  # of which it remembers how they ended; by default 65,536
+    MAX_CLOSED_STREAMS = 1000  # streams whose end it remembers; by default 65,536
 
     def _receive_goaway_frame(self, frame: GoAwayFrame) -> tuple[list[Frame], list[Event]]:  # noqa: ARG002
-        return [], [ConnectionTerminated()]  # that of the library sends nothing more at all
+        return [], [ConnectionTerminated()]  # the event of the library would stop all sending
 
 
 class Http2Connection(WatchesReader, asyncio.Protocol):
-    """A connection of HTTP/2. `extensions` are those of each scope, `limit` the bytes of a head when it is decompressed;
+    """A connection of HTTP/2. `extensions` are those of each scope, `limit` the bytes of a decompressed head.
     `patience` is in seconds: for the first call, and between calls.
 
-    It stands in the place of a protocol of uvicorn: `shutdown` and `transport` are what that asks for.
+    It replaces a protocol of uvicorn, which uses `shutdown` and `transport`.
     """
 
     def __init__(
@@ -135,20 +137,20 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         self._library.decoder.max_header_list_size = limit
         now = self.loop.time()
         self._resets = _Allowance(200, 20, now)
-        self._noise = _Allowance(1000, 100, now)
+        self._empty_frames = _Allowance(1000, 100, now)
         self._idle: asyncio.TimerHandle | None = None
         self._reading_paused = False
-        self._deaf = False
+        self._broken_off = False
         self._ending = False
         self._highest = 0
 
     # ------------------------------------------------------------------------------------------------ the connection
 
     def connection_made(self, transport: Any) -> None:
-        """The client may ask."""
+        """Begin the connection, and wait for calls."""
         self.transport = transport
         self.server_state.connections.add(self)  # type: ignore[arg-type]  # its type names uvicorn's protocols
-        self._about = {
+        self._scope_base = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "2",
@@ -163,7 +165,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         self._wait_for_calls(self._patience[0])
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        """All its calls end."""
+        """End all calls of the connection."""
         self.server_state.connections.discard(self)
         if self._idle is not None:
             self._idle.cancel()
@@ -173,10 +175,10 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             stream.lost()
 
     def eof_received(self) -> None:
-        """The client will send nothing more, nor read."""
+        """Let the transport close: a client that sends nothing more does not read either."""
 
     def pause_writing(self) -> None:
-        """The buffers are full: the client has its time to read."""
+        """The write buffers are full: give the client limited time to read."""
         self.writable.clear()
         self.watch_reading()
 
@@ -189,38 +191,38 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
-        """Takes what came, and does what it asks for."""
-        if self._deaf:
+        """Process bytes that arrived."""
+        if self._broken_off:
             return
         try:
             events = self._library.receive_data(data)
         except H2Error as problem:
-            # what the library says of it goes out with its GOAWAY
+            # the library's GOAWAY states the reason
             _LOG.debug("a connection of HTTP/2 ends: %s", type(problem).__name__)
             self._flush()
             self._break_off()
             return
         for event in events:
-            self._happened(event)
-            if self._deaf:
+            self._handle(event)
+            if self._broken_off:
                 return
         self._flush()
         if self.transport.get_write_buffer_size() > _BUFFERED and not self.transport.is_closing():
             self._reading_paused = True
             self.transport.pause_reading()
 
-    def _happened(self, event: Event) -> None:
+    def _handle(self, event: Event) -> None:
         match event:
             case RequestReceived():
-                self._asked(event)
+                self._begin_request(event)
             case DataReceived(stream_id=id):
                 stream = self._streams.get(id or 0)
                 if stream is None:
-                    self.take_back(event.flow_controlled_length or 0, id or 0)
+                    self.acknowledge(event.flow_controlled_length or 0, id or 0)
                 else:
                     stream.received(event.data or b"", event.flow_controlled_length or 0)
                 if not event.data and event.stream_ended is None:
-                    self._count(self._noise)
+                    self._count(self._empty_frames)
             case StreamEnded(stream_id=id):
                 if (stream := self._streams.get(id or 0)) is not None:
                     stream.ended()
@@ -228,42 +230,42 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
                 for stream in self._streams.values():
                     stream.window.set()
                 if isinstance(event, RemoteSettingsChanged):
-                    self._count(self._noise)
+                    self._count(self._empty_frames)
             case WindowUpdated(stream_id=id):
                 if (stream := self._streams.get(id or 0)) is not None:
                     stream.window.set()
             case StreamReset(stream_id=id):
                 if (stream := self._streams.pop(id or 0, None)) is not None:
                     stream.lost()
-                    self.take_back(stream.not_taken, id or 0)
-                    self._rest()
+                    self.acknowledge(stream.not_taken, id or 0)
+                    self._wait_or_close()
                 self._count(self._resets)
             case PingReceived():
-                self._count(self._noise)
+                self._count(self._empty_frames)
             case ConnectionTerminated():
                 self.shutdown()
             case _:
                 pass
 
     def _count(self, allowance: _Allowance) -> None:
-        """Ends a connection that only makes work (CVE-2023-44487 and its like)."""
+        """Count an event, and end a connection that only makes work (CVE-2023-44487 and similar attacks)."""
         if allowance.used_up(self.loop.time()):
             self._go_away(ErrorCodes.ENHANCE_YOUR_CALM, self._highest)
             self._break_off()
 
     def _break_off(self) -> None:
-        """Ends the connection with all its calls."""
-        self._deaf = True
+        """End the connection with all its calls."""
+        self._broken_off = True
         for stream in tuple(self._streams.values()):
             stream.lost()
         self.loop.call_later(_LINGER_S, self.transport.close)
 
-    def _asked(self, event: RequestReceived) -> None:
+    def _begin_request(self, event: RequestReceived) -> None:
         id = event.stream_id or 0
         self._highest = max(self._highest, id)
         scope = self._scope(event.headers or [])
         if self._ending or scope is None:
-            # of a call that is refused so, a client knows that nobody has seen it
+            # when a call is refused in this way, its client knows that it was not processed
             self.reset(id, ErrorCodes.PROTOCOL_ERROR if scope is None else ErrorCodes.REFUSED_STREAM)
             return
         if self._idle is not None:
@@ -275,44 +277,44 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         task.add_done_callback(self.server_state.tasks.discard)
 
     def _scope(self, headers: Sequence[Any]) -> Scope | None:
-        """The scope of a call; None for a head that is none of an ordinary one."""
+        """The scope of a call; None for a head that is not one of an ordinary request."""
         pseudo = {bytes(name): bytes(value) for name, value in headers if name[:1] == b":"}
         path = pseudo.get(b":path", b"")
         if not path.startswith(b"/") or not path.isascii():
             return None
         raw, _, query = path.partition(b"?")
-        plain = [(bytes(name), bytes(value)) for name, value in headers if name[:1] != b":"]
+        fields = [(bytes(name), bytes(value)) for name, value in headers if name[:1] != b":"]
         if (authority := pseudo.get(b":authority")) is not None:
             host = (b"host", authority)
-            plain = [host, *(pair for pair in plain if pair != host)]
+            fields = [host, *(pair for pair in fields if pair != host)]
         return {
-            **self._about,
+            **self._scope_base,
             "method": pseudo[b":method"].decode("latin-1"),
             "path": unquote(raw.decode()),
             "raw_path": raw,
             "query_string": query,
-            "headers": plain,
+            "headers": fields,
             "state": self._app_state.copy(),
             "extensions": dict(self._extensions),
         }
 
-    # ------------------------------------------------------------------------------------------------ its end
+    # ------------------------------------------------------------------------------------------------ the end
 
     def shutdown(self) -> None:
-        """Takes no new calls, and ends when those that run have ended."""
-        if not (self._ending or self._deaf):
+        """Take no new calls, and close the connection when the running ones have ended."""
+        if not (self._ending or self._broken_off):
             self._ending = True
             self._go_away(ErrorCodes.NO_ERROR, _HIGHEST_STREAM)
-        self._rest()
+        self._wait_or_close()
 
     def _go_away(self, code: ErrorCodes, last: int) -> None:
-        # the library sends nothing more once it has said so itself
+        # the library sends nothing more after a GOAWAY of its own
         self._flush()
         self.transport.write(GoAwayFrame(0, last_stream_id=last, error_code=code).serialize())
 
-    def _rest(self) -> None:
-        """Waits for the next call where none runs, for a while; ends the connection where no more are taken."""
-        if self._streams or self._deaf or self.transport.is_closing():
+    def _wait_or_close(self) -> None:
+        """When no call runs: wait for the next one for a limited time, or close the connection if it takes no more."""
+        if self._streams or self._broken_off or self.transport.is_closing():
             return
         if self._ending:
             self._go_away(ErrorCodes.NO_ERROR, self._highest)
@@ -325,45 +327,47 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             self._idle.cancel()
         self._idle = self.loop.call_later(seconds, self.shutdown)
 
-    # ------------------------------------------------------------------------------------------------ for its streams
+    # ------------------------------------------------------------------------------------------------ used by the streams
 
     def _flush(self) -> None:
         if data := self._library.data_to_send():
             self.transport.write(data)
 
-    def take_back(self, size: int, id: int) -> None:
-        """Lets the client send as much again."""
+    def acknowledge(self, size: int, id: int) -> None:
+        """Let the client send as many bytes again."""
         if size:
             self._library.acknowledge_received_data(size, id)
             self._flush()
 
     def send_head(self, id: int, headers: list[tuple[bytes, bytes]]) -> None:
-        """Sends the head of an answer, with the begin of its body where that comes at once."""
+        """Send the head of a response. It is sent together with the beginning of the body when that follows at once."""
         self._library.send_headers(id, headers)
         self.loop.call_soon(self._flush)
 
     def room(self, id: int) -> int:
-        """How many bytes of an answer may go out now."""
+        """How many bytes of a response may be sent now."""
         return self._library.local_flow_control_window(id)
 
     def send_body(self, id: int, body: memoryview, *, last: bool) -> None:
-        """Sends bytes for which there is room."""
-        most = self._library.max_outbound_frame_size
-        for at in range(0, len(body) or 1, most):
-            self._library.send_data(id, bytes(body[at : at + most]), end_stream=last and at + most >= len(body))
+        """Send bytes of a body for which there is room."""
+        frame_size = self._library.max_outbound_frame_size
+        for at in range(0, len(body) or 1, frame_size):
+            self._library.send_data(
+                id, bytes(body[at : at + frame_size]), end_stream=last and at + frame_size >= len(body)
+            )
         self._flush()
 
     def reset(self, id: int, code: ErrorCodes) -> None:
-        """Ends one stream, unless the client has just done so."""
+        """End one stream, unless the client has just done so."""
         with suppress(H2Error):
             self._library.reset_stream(id, code)
         self._flush()
 
     def done(self, id: int) -> None:
-        """The call of a stream has ended."""
+        """Remove the stream of a call that has ended."""
         if self._streams.pop(id, None) is not None:
             self.server_state.total_requests += 1
-            self._rest()
+            self._wait_or_close()
 
 
 class _Stream:
@@ -375,43 +379,43 @@ class _Stream:
         self._scope = scope
         self._parts: list[bytes] = []
         self.not_taken = 0
-        """Bytes that came and that the client does not know to be taken."""
+        """Bytes that have arrived and are not acknowledged."""
         self._body_ended = False
         self._body_taken = False
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._lost = False
         self._head: list[tuple[bytes, bytes]] | None = None
-        self._answered = False
+        self._response_ended = False
         self._bodiless = scope["method"] == "HEAD"
-        self._asks_first = any(
+        self._expects_continue = any(
             name == b"expect" and value.lower() == b"100-continue" for name, value in scope["headers"]
         )
         self.window = asyncio.Event()
-        """Set when more of the answer may go out."""
+        """Set when more of the response may be sent."""
 
-    # ---- what happens to it
+    # ---- called by the connection
 
     def received(self, data: bytes, size: int) -> None:
-        """A part of the body; `size` is what it takes of the windows."""
+        """Take a part of the body; `size` is how much of the windows it uses."""
         self._parts.append(data)
         self.not_taken += size
-        self._news.set()
+        self._changed.set()
 
     def ended(self) -> None:
-        """The body is whole."""
+        """The body is complete."""
         self._body_ended = True
-        self._news.set()
+        self._changed.set()
 
     def lost(self) -> None:
         """The client has gone away."""
         self._lost = True
-        self._news.set()
+        self._changed.set()
         self.window.set()
 
-    # ---- what the application does
+    # ---- called by the application
 
     async def run(self, app: ASGIApp) -> None:
-        """Lets the application answer."""
+        """Let the application respond."""
         try:
             await app(self._scope, self._receive, self._send)
         except Exception as problem:  # noqa: BLE001 one call fails, not the connection
@@ -425,26 +429,26 @@ class _Stream:
     def _end(self) -> None:
         connection = self._connection
         if not (self._lost or connection.transport.is_closing()):
-            connection.take_back(self.not_taken, self._id)
-            if not self._answered:
+            connection.acknowledge(self.not_taken, self._id)
+            if not self._response_ended:
                 connection.reset(self._id, ErrorCodes.INTERNAL_ERROR)
             elif not self._body_ended:
-                connection.reset(self._id, ErrorCodes.NO_ERROR)  # it need not send the rest (RFC 9113, 8.1)
+                connection.reset(self._id, ErrorCodes.NO_ERROR)  # the client need not send the rest (RFC 9113, 8.1)
         connection.done(self._id)
 
     async def _receive(self) -> Message:
-        while not (self._lost or self._answered):
+        while not (self._lost or self._response_ended):
             if self._parts or (self._body_ended and not self._body_taken):
                 body, size = b"".join(self._parts), self.not_taken
                 self._parts, self.not_taken = [], 0
                 self._body_taken = self._body_ended
-                self._connection.take_back(size, self._id)
+                self._connection.acknowledge(size, self._id)
                 return {"type": "http.request", "body": body, "more_body": not self._body_ended}
-            if self._asks_first and self._head is None:
-                self._asks_first = False
+            if self._expects_continue and self._head is None:
+                self._expects_continue = False
                 self._connection.send_head(self._id, [(b":status", b"100")])
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
@@ -454,46 +458,47 @@ class _Stream:
             await self._write(message.get("body", b""), last=not message.get("more_body", False))
 
     def _begin(self, message: Message) -> None:
-        given = [*self._connection.server_state.default_headers, *message.get("headers", ())]
-        lowered = [(name.lower(), value) for name, value in given]
+        headers = [*self._connection.server_state.default_headers, *message.get("headers", ())]
+        in_lower_case = [(name.lower(), value) for name, value in headers]
         status: int = message["status"]
         self._head = [
             (b":status", str(status).encode()),
-            *((name, value) for name, value in lowered if name not in _HEADERS_OF_A_CONNECTION),
+            *((name, value) for name, value in in_lower_case if name not in _HEADERS_OF_A_CONNECTION),
         ]
         self._bodiless = self._bodiless or status in (204, 304)
-        if not self._gone():
+        if not self._is_gone():
             self._connection.send_head(self._id, self._head)
 
     async def _write(self, body: bytes, *, last: bool) -> None:
-        left = memoryview(b"" if self._bodiless else body)
-        while left or last:
+        remaining = memoryview(b"" if self._bodiless else body)
+        while remaining or last:
             await self._connection.writable.wait()
-            if self._gone():
-                await asyncio.sleep(0)  # whoever listens for that hears of it before more is sent to nobody
+            if self._is_gone():
+                # lets the task that waits for the disconnect run before the application sends more
+                await asyncio.sleep(0)
                 return
             room = self._connection.room(self._id)
-            if left and room <= 0:
+            if remaining and room <= 0:
                 await self._wait_for_room()
                 continue
-            piece, left = left[:room], left[room:]
-            ends = last and not left
-            self._connection.send_body(self._id, piece, last=ends)
-            if ends:
-                self._answered = True
-                self._news.set()
+            piece, remaining = remaining[:room], remaining[room:]
+            is_end = last and not remaining
+            self._connection.send_body(self._id, piece, last=is_end)
+            if is_end:
+                self._response_ended = True
+                self._changed.set()
                 return
 
     async def _wait_for_room(self) -> None:
-        """Waits until the client reads; one that does not loses this call."""
+        """Wait until the client reads. A client that does not read loses this call."""
         self.window.clear()
         try:
             async with asyncio.timeout(slow_readers.PATIENCE_S):
                 await self.window.wait()
         except TimeoutError:
-            if not self._gone():
+            if not self._is_gone():
                 self._connection.reset(self._id, ErrorCodes.CANCEL)
             self.lost()
 
-    def _gone(self) -> bool:
+    def _is_gone(self) -> bool:
         return self._lost or self._connection.transport.is_closing()

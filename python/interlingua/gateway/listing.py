@@ -1,5 +1,5 @@
 """
-The models that clients of a wire can ask for (spec/11-gateway.md#listed-models).
+The models that clients of a wire can request (spec/11-gateway.md#listed-models).
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model as a list shows it: the name to ask for, and what is known of the model that answers."""
+    """A model in a list: the name to request, and the facts about the model that answers."""
 
     name: str
     title: str
@@ -37,18 +37,18 @@ class Model:
         return self.capabilities.get("max_output_tokens")
 
 
-def listed(gateway: "Gateway", key: Key, adapter: str, provider: str | None) -> list[Model]:
-    """The models that a key may use, by the names under which a client of this wire can ask for them."""
-    found: dict[str, Model] = {}
+def list_models(gateway: "Gateway", key: Key, adapter: str, provider: str | None) -> list[Model]:
+    """The models that a key may use, by the names under which a client of this wire can request them."""
+    models: dict[str, Model] = {}
     for name, target in _names(gateway, adapter, provider):
-        if name not in found and (not target or key.may_use(target)):
-            found[name] = _model(gateway, name, target)
-    return list(found.values())
+        if name not in models and (not target or key.may_use(target)):
+            models[name] = _model(gateway, name, target)
+    return list(models.values())
 
 
-def named(gateway: "Gateway", key: Key, adapter: str, provider: str | None, name: str) -> Model:
-    """The model of a name. Raises `Refused` when no list has it."""
-    for model in listed(gateway, key, adapter, provider):
+def model_named(gateway: "Gateway", key: Key, adapter: str, provider: str | None, name: str) -> Model:
+    """The model with a name. Raises `Refused` when no list has it."""
+    for model in list_models(gateway, key, adapter, provider):
         if model.name == name:
             return model
     raise not_found(f"there is no model {name[:200]!r} here")
@@ -56,14 +56,14 @@ def named(gateway: "Gateway", key: Key, adapter: str, provider: str | None, name
 
 def find(gateway: "Gateway", key: Key, adapter: str, request: Request) -> Model:
     """The model that the path of a request names."""
-    return named(gateway, key, adapter, request.path_params.get("provider"), request.path_params["id"])
+    return model_named(gateway, key, adapter, request.path_params.get("provider"), request.path_params["id"])
 
 
 def _names(gateway: "Gateway", adapter: str, provider: str | None) -> Iterator[tuple[str, str]]:
-    """Names and the canonical ids of the models that they stand for."""
+    """Names, with the canonical ids of their models."""
     registry = gateway.registry
     if provider is not None:
-        gateway.generator.home(adapter, provider)  # one that is not known is told
+        gateway.generator.home(adapter, provider)  # raises the error of an unknown provider
         yield from ((row["name"], row["id"]) for row in registry.models(provider=provider))
         return
     policy = gateway.routing.policy

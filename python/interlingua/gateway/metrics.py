@@ -1,6 +1,6 @@
 """
-What a gateway counts, for Prometheus (spec/11-gateway.md#metrics). No label holds content, a key, or a text that a client
-can choose freely: a model stands there only when it has answered.
+The metrics of a gateway, for Prometheus (spec/11-gateway.md#metrics). No label holds content, a key, or a text that a
+client can choose freely: a label names a model only when that model has answered.
 """
 
 from typing import Any
@@ -22,18 +22,18 @@ _TOKENS = {
 
 
 class Metrics:
-    """The counters of one gateway; `shared` by all its workers, in the files of the folder that `PROMETHEUS_MULTIPROC_DIR`
-    named when this process began."""
+    """The metrics of one gateway. With `shared`, all its workers share them, in the files of the folder that
+    `PROMETHEUS_MULTIPROC_DIR` named when this process began."""
 
     def __init__(self, *, shared: bool = False) -> None:
         self._registry = CollectorRegistry()
         self._shared = shared
 
-        def counter(name: str, about: str, *labels: str) -> Counter:
-            return Counter(f"interlingua_{name}", about, labels, registry=self._registry)
+        def counter(name: str, description: str, *labels: str) -> Counter:
+            return Counter(f"interlingua_{name}", description, labels, registry=self._registry)
 
-        def histogram(name: str, about: str, *labels: str) -> Histogram:
-            return Histogram(f"interlingua_{name}", about, labels, buckets=_SECONDS, registry=self._registry)
+        def histogram(name: str, description: str, *labels: str) -> Histogram:
+            return Histogram(f"interlingua_{name}", description, labels, buckets=_SECONDS, registry=self._registry)
 
         self._calls = counter(
             "calls", "Calls that ended, by the category of their error or ok.", "wire", "model", "outcome"
@@ -48,28 +48,28 @@ class Metrics:
             "interlingua_running_calls", "Calls that run now.", registry=self._registry, multiprocess_mode="livesum"
         )
 
-        self._found: dict[tuple[Counter | Histogram, *tuple[str, ...]], Any] = {}
+        self._children: dict[tuple[Counter | Histogram, *tuple[str, ...]], Any] = {}
 
     def begin(self) -> None:
-        """A call has begun."""
+        """Count a call that has begun."""
         self._running.inc()
 
     def end(self, call: Call) -> None:
-        """A call has ended."""
+        """Count a call that has ended."""
         self._running.dec()
         model = call.model or ""
         self._of(self._calls, call.adapter, model, call.category or "ok").inc()
         for entry in (*call.request_loss, *call.answer_loss):
             self._of(self._losses, call.adapter, entry["severity"], entry["code"]).inc()
-        if call.first is not None:
-            self._of(self._first, model).observe(call.first)
-        if call.category is None and call.took is not None:
-            self._of(self._took, model).observe(call.took)
+        if call.first_event_s is not None:
+            self._of(self._first, model).observe(call.first_event_s)
+        if call.category is None and call.took_s is not None:
+            self._of(self._took, model).observe(call.took_s)
         usage = call.usage
         if usage is None:
             return
         for bucket, kind in _TOKENS.items():
-            counter = self._of(self._tokens, model, kind)  # it is there, be it 0
+            counter = self._of(self._tokens, model, kind)  # the counter exists, even with the value 0
             if tokens := usage.get(bucket):
                 counter.inc(tokens)
         if usage.get("cost_usd") is None:
@@ -78,16 +78,16 @@ class Metrics:
             self._of(self._cost, model).inc(float(usage["cost_usd"]))
 
     def _of(self, metric: Counter | Histogram, *labels: str) -> Any:
-        """What counts for these labels: found once, for `labels` takes longer than the counting."""
-        found = self._found.get((metric, *labels))
-        if found is None:
-            found = self._found[metric, *labels] = metric.labels(*labels)
-        return found
+        """The child of a metric for these labels. It is kept, because `labels` takes longer than counting."""
+        child = self._children.get((metric, *labels))
+        if child is None:
+            child = self._children[metric, *labels] = metric.labels(*labels)
+        return child
 
     def text(self) -> bytes:
-        """All counters, as Prometheus reads them."""
+        """All metrics, in the text format of Prometheus."""
         if not self._shared:
             return generate_latest(self._registry)
         of_all = CollectorRegistry()
-        MultiProcessCollector(of_all)  # it enters itself
+        MultiProcessCollector(of_all)  # the collector registers itself
         return generate_latest(of_all)

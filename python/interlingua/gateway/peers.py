@@ -1,8 +1,10 @@
 """
-The other worker processes of a server (spec/9-service.md#workers): what one of them knows of its calls, all can tell.
+The other worker processes of a server (spec/9-service.md#workers): every worker can report what any of them knows of
+its calls.
 
-Each worker answers the others on a Unix socket in a folder that the user of the server alone may enter. A question is one
-line of JSON that names the tenant, which the worker that asks has made sure of; the answer is pieces, each behind its length.
+Each worker answers the others on a Unix socket in a folder that only the user of the server may enter. A question is
+one line of JSON. It names the tenant, which the asking worker has verified. The answer is a sequence of pieces, each
+after its length.
 """
 
 import asyncio
@@ -17,15 +19,15 @@ Question = Mapping[str, Any]
 Answer = Callable[[Question], AsyncIterator[bytes]]
 
 _PATIENCE_S = 2.0
-"""How long another worker may take to answer: one that is starting, ending or dead is done without."""
+"""How long another worker may take to answer. A worker that is starting, ending or dead is left out."""
 _AGAIN_S = 1.0
-"""How long until a worker that could not be watched is tried again."""
+"""How long to wait before another attempt at a worker that could not be watched."""
 _LENGTH = 4
 """Bytes of the length before a piece."""
 
 
 class Peers:
-    """The other workers: `count` of them with this one, which has the `number`, counted from 0."""
+    """The other workers. `count` is the number of all workers, `number` that of this one, counted from 0."""
 
     def __init__(self, folder: Path, number: int, count: int) -> None:
         self._folder = folder
@@ -37,9 +39,9 @@ class Peers:
         return self._folder / f"worker-{number}"
 
     async def serve(self, answer: Answer) -> None:
-        """Answers the others from now on."""
+        """Answer the questions of the others from now on."""
 
-        async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(OSError, TimeoutError):
                 async with asyncio.timeout(_PATIENCE_S):
                     question = json.loads(await reader.readline())
@@ -53,47 +55,49 @@ class Peers:
                     await asyncio.gather(answering, gone, return_exceptions=True)
             writer.close()
 
-        place = self._socket(self._number)
-        place.unlink(missing_ok=True)  # that of a worker that was killed
-        self._server = await asyncio.start_unix_server(asked, place)
+        socket = self._socket(self._number)
+        socket.unlink(missing_ok=True)  # a worker that was killed leaves its socket
+        self._server = await asyncio.start_unix_server(handle, socket)
 
     async def aclose(self) -> None:
-        """Answers no more."""
+        """Stop answering."""
         if self._server is not None:
             self._server.close()
 
     async def ask(self, question: Question) -> list[bytes]:
-        """What the others answer; those that cannot are left out."""
-        answers = await asyncio.gather(*(self._whole(other, question) for other in self._others))
+        """The answers of the others. A worker that cannot answer is left out."""
+        answers = await asyncio.gather(*(self._read_answer(other, question) for other in self._others))
         return [answer for answer in answers if answer]
 
-    async def _whole(self, other: int, question: Question) -> bytes:
+    async def _read_answer(self, other: int, question: Question) -> bytes:
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 return b"".join([piece async for piece in self._pieces(other, question)])
         except (OSError, EOFError, TimeoutError):
             return b""
 
-    async def first(self, question: Question) -> AsyncIterator[bytes] | None:
-        """The answer of the first worker that has one, as it comes; None where none has."""
+    async def first_answer(self, question: Question) -> AsyncIterator[bytes] | None:
+        """The answer of the first worker that has one, while it arrives; None where no worker has one."""
         for other in self._others:
             pieces = self._pieces(other, question)
             with suppress(OSError, EOFError, TimeoutError, StopAsyncIteration):
                 async with asyncio.timeout(_PATIENCE_S):
-                    begin = await anext(pieces)
-                return _chained(begin, pieces)
+                    first_piece = await anext(pieces)
+                return _chained(first_piece, pieces)
         return None
 
-    async def with_others(self, own: AsyncIterator[bytes], question: Question) -> AsyncIterator[bytes]:
-        """What this worker tells, and all that the others answer, as it comes. Ends when this worker does."""
-        pieces: asyncio.Queue[bytes | None] = asyncio.Queue(1)  # who does not read stops the reading
+    async def with_others(self, own_pieces: AsyncIterator[bytes], question: Question) -> AsyncIterator[bytes]:
+        """The pieces of this worker and of all others, as they arrive. The stream ends when that of this worker
+        does."""
+        # full while the consumer does not read, which stops the reading
+        pieces: asyncio.Queue[bytes | None] = asyncio.Queue(1)
 
         async def take(source: AsyncIterator[bytes]) -> None:
             async for piece in source:
                 await pieces.put(piece)
 
         async def take_own() -> None:
-            await take(own)
+            await take(own_pieces)
             await pieces.put(None)
 
         async def follow(other: int) -> None:
@@ -115,7 +119,8 @@ class Peers:
         reader, writer = await asyncio.open_unix_connection(self._socket(other))
         try:
             writer.write(json.dumps(question) + b"\n")
-            while length := await reader.read(1):  # nothing more is the end, half a piece is none
+            # the end between two pieces is the end of the answer; an end inside a piece raises EOFError
+            while length := await reader.read(1):
                 length += await reader.readexactly(_LENGTH - 1)
                 yield await reader.readexactly(int.from_bytes(length))
         finally:
@@ -128,7 +133,7 @@ async def _write(pieces: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> 
         await writer.drain()
 
 
-async def _chained(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield begin
+async def _chained(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
     async for piece in rest:
         yield piece

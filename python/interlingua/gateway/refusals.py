@@ -1,4 +1,4 @@
-"""Failures of the gateway itself, as canonical errors with the HTTP status that says the same."""
+"""Failures of the gateway itself, as canonical errors with the corresponding HTTP status."""
 
 from interlingua.access import Refused
 
@@ -6,5 +6,5 @@ __all__ = ["Refused", "not_found"]
 
 
 def not_found(message: str) -> Refused:
-    """There is no such operation, provider, model or record."""
+    """The error for an unknown operation, provider, model or record."""
     return Refused("not_found", message, 404)

@@ -1,4 +1,5 @@
-"""A certificate of a running HTTP server that is read again when its files change (spec/9-service.md#tls-renewal)."""
+"""The certificate of a running HTTP server, which is read again when its files change
+(spec/9-service.md#tls-renewal)."""
 
 import ssl
 from collections.abc import Callable, Sequence
@@ -11,9 +12,11 @@ Factory = Callable[[Any, Callable[[], ssl.SSLContext]], ssl.SSLContext]
 
 
 def renewing(files: Sequence[Path], check: Callable[[], None], protocols: Sequence[str]) -> Factory:
-    """The factory of a context for uvicorn: each new connection is given one that was made of the files as they are then.
+    """The factory of a context for uvicorn. Each new connection gets a context made from the files as they are at that
+    time.
 
-    `check` raises `InvalidRequest` for files that cannot be used. `protocols` are offered (ALPN), the first one rather.
+    `check` raises `InvalidRequest` for files that cannot be used. `protocols` are offered (ALPN), in order of
+    preference.
     """
 
     def factory(_: Any, default: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
@@ -22,7 +25,7 @@ def renewing(files: Sequence[Path], check: Callable[[], None], protocols: Sequen
             context = default()
             context.set_alpn_protocols(protocols)
             if context.verify_mode is ssl.CERT_REQUIRED:
-                # a session that is resumed shows no certificate again, and its authority may have changed
+                # a resumed session does not show its certificate again, and the authority may have changed since
                 context.num_tickets = 0
                 context.options |= ssl.OP_NO_TICKET
             return context

@@ -1,5 +1,5 @@
 """
-The HTTP server of a gateway: uvicorn in the running event loop, with TLS, beside whatever else runs there.
+The HTTP server of a gateway: uvicorn in the running event loop, with TLS, next to the other tasks of the loop.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ _LOG = logging.getLogger("interlingua.gateway")
 _BACKLOG = 2048
 _PROTOCOLS = ("h2", "http/1.1")
 _LAST_WORDS_S = 1.0
-"""How long calls that are cut off at the end of grace have to tell so."""
+"""How long calls that are cut off at the end of the grace period have to send their error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Files of PEM: the certificate with its chain, and its key. With a `client_authority` only clients are taken that
-    show a certificate of it."""
+    """PEM files: the certificate with its chain, and its key. With a `client_authority`, the server accepts only
+    clients that show a certificate of that authority."""
 
     certificate: Path
     key: Path
@@ -43,15 +43,16 @@ class Tls:
 
     @property
     def files(self) -> list[Path]:
-        """All of them."""
+        """All files."""
         return [file for file in (self.certificate, self.key, self.client_authority) if file is not None]
 
     def check(self) -> None:
         """Raises `InvalidRequest` for files that cannot be read, or that do not belong together."""
         try:
-            # a key with a password is refused: without this, it is asked for at the terminal
+            # a key with a password is refused; without this argument, OpenSSL would ask for the password at the
+            # terminal
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.certificate, self.key, password="")
-        except OSError as problem:  # ssl.SSLError is one
+        except OSError as problem:  # ssl.SSLError is a subclass
             why = (
                 "they are no certificate and its key in PEM" if isinstance(problem, ssl.SSLError) else problem.strerror
             )
@@ -66,7 +67,7 @@ class Tls:
 
 @dataclass
 class Running:
-    """A started server. `port` is the one that it took."""
+    """A started server. `port` is the port on which it listens."""
 
     server: uvicorn.Server
     task: "asyncio.Task[None]"
@@ -79,8 +80,8 @@ class Running:
         return self.gateway.in_flight
 
     async def stop(self, grace: float = 10.0) -> None:
-        """Takes no new connections, lets running calls finish for `grace` seconds, and cuts off the rest, each with an
-        error of its wire that says so. Who does not read that within a second is not waited for."""
+        """Take no new connections, let running calls finish for `grace` seconds, and cut off the rest, each with an
+        error of its wire that states it. A client that does not read the error within a second is not waited for."""
         self.gateway.news.end()
         self.calls.refuse()
         self.server.should_exit = True
@@ -93,7 +94,7 @@ class Running:
         await self.gateway.aclose()
 
     def hurry(self) -> None:
-        """Ends the time of grace of a server that is stopping."""
+        """End the grace period of a server that is stopping."""
         self.calls.end()
 
 
@@ -108,15 +109,15 @@ async def start(
     traced: Callable[[ASGIApp], ASGIApp] | None = None,
     shares_port: bool = False,
 ) -> Running:
-    """Starts a server; port 0 takes a free one. `names` are those by which clients may call it beside its address,
-    `traced` is what follows each call (`interlingua.telemetry`). With `shares_port` other processes that say so serve on
-    the same port.
+    """Start a server; port 0 takes a free one. `names` are further names, besides its address, by which clients may
+    call it. `traced` wraps the application to trace each call (`interlingua.telemetry`). With `shares_port`, other
+    processes that also set it serve on the same port.
 
-    Raises `InvalidRequest` when it would listen beyond this machine without keys and clients' certificates, unless `anyone`
-    may call, and `OSError` when the address cannot be used.
+    Raises `InvalidRequest` when it would listen beyond this machine without keys and clients' certificates, unless
+    `anyone` may call, and `OSError` when the address cannot be used.
     """
-    certified = tls is not None and tls.client_authority is not None
-    if gateway.access.open and not (certified or is_loopback(host) or anyone):
+    requires_certificate = tls is not None and tls.client_authority is not None
+    if gateway.access.open and not (requires_certificate or is_loopback(host) or anyone):
         raise InvalidRequest(
             f"without keys the gateway listens on loopback only, not on {host}: give it keys (--keys), or say that anyone may call (--open)"
         )
@@ -139,7 +140,7 @@ async def start(
         ssl_certfile=None if tls is None else str(tls.certificate),
         ssl_keyfile=None if tls is None else str(tls.key),
         ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
-        ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
+        ssl_cert_reqs=ssl.CERT_REQUIRED if requires_certificate else ssl.CERT_NONE,
         ssl_context_factory=None if tls is None else renewing(tls.files, tls.check, _PROTOCOLS),
     )
     bound = bound_socket(host, port, shares_port=shares_port)
@@ -152,31 +153,31 @@ async def start(
     if not ready.done():
         ready.cancel()
         task.result()
-    taken: int = bound.getsockname()[1]
-    _LOG.info("listening on %s port %d (HTTP)", host, taken)
-    return Running(server, task, taken, gateway)
+    bound_port: int = bound.getsockname()[1]
+    _LOG.info("listening on %s port %d (HTTP)", host, bound_port)
+    return Running(server, task, bound_port, gateway)
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready, and leaves signals to whoever runs it."""
+    """A server that signals when it is ready, and leaves signals of the system to the program that runs it."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begins to listen."""
+        """Begin to listen."""
         await super().startup(sockets)
         self.ready.set()
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Captures none."""
+        """Capture no signals."""
         yield
 
 
 def _names(gateway: Gateway, host: str, names: frozenset[str]) -> frozenset[str] | None:
-    """The names that `Host` may have. With keys any: a web page has no key."""
+    """The names that `Host` may have; None for any. With keys it may have any, because a web page has no key."""
     if not gateway.access.open:
         return None
     return LOOPBACK | {name_of(host.lower())} | {name.lower() for name in names}

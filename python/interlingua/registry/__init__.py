@@ -588,9 +588,7 @@ def default() -> Registry:
 
 def endpoint(*, provider: str | None = None, model: str | None = None, adapter: str | None = None) -> Endpoint:
     """Who is on the other side of a wire (see `Registry.endpoint`)."""
-    shared = default()
-    known = shared.endpoints.get((provider, model, adapter))  # every translation asks
-    return known if known is not None else shared.endpoint(provider=provider, model=model, adapter=adapter)
+    return default().endpoint(provider=provider, model=model, adapter=adapter)
 
 
 def provider(name: str) -> Row:

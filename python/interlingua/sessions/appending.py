@@ -98,7 +98,7 @@ def append(
     if instead_of is not None:
         supersede(change, instead_of, messages[0]["id"])
     _store(change, messages, rules)
-    told_of(change, messages)
+    add_appended_event(change, messages)
     if key is not None:
         ends = (messages[0]["id"], messages[-1]["id"])
         tenant = change.rows.tenant
@@ -121,7 +121,7 @@ def _again(change: Change, before: KeyRow, digest: str) -> Appended:
     return Appended([from_row(row) for row in rows], before.revision, repeated=True)
 
 
-def told_of(change: Change, messages: Sequence[Message], turn_id: str | None = None) -> None:
+def add_appended_event(change: Change, messages: Sequence[Message], turn_id: str | None = None) -> None:
     """The event of messages that have their place."""
     last = messages[-1]
     payload = {
@@ -130,7 +130,7 @@ def told_of(change: Change, messages: Sequence[Message], turn_id: str | None = N
         "status": status_of(last),
         "model": last["metadata"].get("model"),
     }
-    change.tell(MESSAGE_APPENDED, payload, _ACTORS.get(last["role"], "system"), turn_id)
+    change.add_event(MESSAGE_APPENDED, payload, _ACTORS.get(last["role"], "system"), turn_id)
 
 
 # ---------------------------------------------------------------------------------------------------- one message
@@ -342,7 +342,7 @@ def supersede(change: Change, first: str, by: str) -> None:
         raise _refused("superseded", "/instead_of", "another message stands for this one already")
     change.rows.supersede(change.row.id, first, by)
     rebuild_calls(change)
-    change.tell(MESSAGE_SUPERSEDED, {"message_id": first, "superseded_by": by}, "user")
+    change.add_event(MESSAGE_SUPERSEDED, {"message_id": first, "superseded_by": by}, "user")
 
 
 def rebuild_calls(change: Change) -> list[ToolCallRow]:

@@ -59,7 +59,9 @@ class Change:
         """Changes columns of the session."""
         self.row = self.row._replace(**columns)
 
-    def tell(self, name: str, payload: Mapping[str, Any], actor: str = "system", turn_id: str | None = None) -> None:
+    def add_event(
+        self, name: str, payload: Mapping[str, Any], actor: str = "system", turn_id: str | None = None
+    ) -> None:
         """Adds an event."""
         present = {member: value for member, value in payload.items() if value is not None}
         moment = datetime.fromisoformat(write_time(self.now))
@@ -85,14 +87,14 @@ class Change:
         """Writes the session and the events that are not written yet."""
         self.alter(updated_at=max(self.now, self.row.updated_at))
         self.keep()
-        self.tell_all()
+        self.write_events()
 
     def keep(self) -> None:
         """Writes the session alone."""
         self.rows.update(self.row, self._stored)
         self._stored = self.row
 
-    def tell_all(self) -> None:
+    def write_events(self) -> None:
         """Writes the events alone: of a session whose row is new."""
         new = self.events[len(self.events) - (self.row.revision - self._told) :]
         self.rows.insert(

@@ -26,7 +26,7 @@ from interlingua.sessions import appending, calls, transfer, turns
 from interlingua.sessions.appending import Appended
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, SessionNotFound, SwapRefused
-from interlingua.sessions.generating import Generating, SessionStream, goes_on, moment_text
+from interlingua.sessions.generating import Generating, SessionStream, continues_a_turn, moment_text
 from interlingua.sessions.messages import from_row, status_of, to_row
 from interlingua.sessions.rows import EventRow, PriceRow, Rows, SessionRow, ToolCallRow
 from interlingua.sessions.versions import CURRENT
@@ -93,7 +93,7 @@ class Chat:
         does. With a `key` that was used before the message is not appended again, and when it was answered, that answer
         is given again.
         """
-        return await Generating(self._sessions, self.id, model, deadline, members).unary(_said(message), key)
+        return await Generating(self._sessions, self.id, model, deadline, members).unary(_drafts(message), key)
 
     async def generate(
         self, *, model: str | None = None, deadline: float | None = None, **members: Any
@@ -121,7 +121,7 @@ class Chat:
         `error`. Use `async with`, or call `aclose`, or read to the end.
         """
         generating = Generating(self._sessions, self.id, model, deadline, members)
-        return SessionStream(generating, [] if message is None else _said(message), key)
+        return SessionStream(generating, [] if message is None else _drafts(message), key)
 
     async def append(
         self, messages: Any, *, key: str | None = None, expected: int | None = None, instead_of: str | None = None
@@ -235,7 +235,7 @@ class Chat:
         change = await sessions.write(
             lambda rows: transfer.forked(rows, self.id, message_id, sessions.marks, sessions.rules)
         )
-        sessions.tell(change)
+        sessions.publish(change)
         return Chat(sessions, change.row.id)
 
     async def preview(self, *models: str, **members: Any) -> list[dict[str, Any]]:
@@ -270,22 +270,22 @@ class Chat:
 
             def refused(change: Change) -> None:
                 change.expect(row.revision)
-                change.tell(ROUTING_CONSTRAINT_FAILURE, verdict["payload"], "user")
+                change.add_event(ROUTING_CONSTRAINT_FAILURE, verdict["payload"], "user")
                 change.finish()
 
             await self._sessions.change(self.id, refused)
             raise SwapRefused(verdict)
-        going_on = goes_on(history)
+        going_on = continues_a_turn(history)
 
         def swapped(change: Change) -> bool:
             change.expect(row.revision)
             held = change.row.turn_id is not None and (change.row.turn_until or 0) >= change.now
             if held or going_on:
                 change.alter(queued_model=model or "-")
-                change.tell(SWAP_QUEUED, {"model": model}, "user")
+                change.add_event(SWAP_QUEUED, {"model": model}, "user")
             else:
                 change.alter(active_model=model, queued_model=None)
-                change.tell(SESSION_SWAPPED, {"model": model}, "user")
+                change.add_event(SESSION_SWAPPED, {"model": model}, "user")
             change.finish()
             return held or going_on
 
@@ -318,7 +318,7 @@ class Chat:
                 if row.schema_version < CURRENT and message_id in (None, row.id):
                     message = from_row(row)
                     change.rows.update(to_row(change.rows.tenant, message, row.superseded_by))
-                    change.tell(MESSAGE_SAVED, {"message_id": row.id, "role": message["role"]})
+                    change.add_event(MESSAGE_SAVED, {"message_id": row.id, "role": message["role"]})
                     total += 1
             if total:
                 change.finish()
@@ -370,7 +370,7 @@ class Chat:
         return row
 
 
-def _said(message: Any) -> list[Message]:
+def _drafts(message: Any) -> list[Message]:
     if isinstance(message, str):
         message = {"role": "user", "content": [{"type": "text", "text": message}]}
     return appending.drafts_of(message)

@@ -150,7 +150,7 @@ class Generating:
         health = sessions.client.health.snapshot()
         now = moment_text(sessions.now())
         active = turn.active_model
-        if turn.queued_model is not None and not goes_on(history):
+        if turn.queued_model is not None and not continues_a_turn(history):
             active = self._swap(turn, request, health, now)
         context = {"sticky": active, "workspace_path": turn.workspace_path or None}
         return sessions.routing.weigh(
@@ -411,7 +411,7 @@ async def _to_its_end(work: Awaitable[T]) -> T:
         raise
 
 
-def goes_on(history: Sequence[Message]) -> bool:
+def continues_a_turn(history: Sequence[Message]) -> bool:
     """Whether the next answer goes on with a turn: calls of it are open, or their results are what it answers."""
     if not history or history[-1]["role"] != "assistant":
         return router.turn_model(history) is not None

@@ -108,7 +108,7 @@ class PostgresqlStorage:
 
     @contextmanager
     def _transaction(self, begin: str) -> Generator[_Statements]:
-        with _told(), self._connection() as connection:
+        with _storage_failures(), self._connection() as connection:
             statements = _Statements(connection, begin)
             try:
                 yield statements
@@ -158,7 +158,7 @@ _IDLE = psycopg.pq.TransactionStatus.IDLE
 
 
 @contextmanager
-def _told() -> Generator[None]:
+def _storage_failures() -> Generator[None]:
     """Failures of the engine as failures of the storage. Their text may quote a value or the URL, so only their kind is
     told."""
     try:

@@ -196,12 +196,12 @@ class Sessions:
 
         def created(rows: Rows) -> Change:
             change = Change(rows, row, self.marks)
-            change.tell(SESSION_CREATED, {"model": active}, "user")
+            change.add_event(SESSION_CREATED, {"model": active}, "user")
             rows.insert([change.row])
-            change.tell_all()
+            change.write_events()
             return change
 
-        self.tell(await self.write(created))
+        self.publish(await self.write(created))
         return Chat(self, row.id)
 
     async def open(self, session_id: str) -> Chat:
@@ -283,7 +283,7 @@ class Sessions:
         while changes := await self.write(closed):
             total += len(changes)
             for change in changes:
-                self.tell(change)
+                self.publish(change)
         return total
 
     # ---------------------------------------------------------------------------------------------- in and out
@@ -302,7 +302,7 @@ class Sessions:
             return transfer.imported(rows, given, self.marks, self.rules, keep_ids=keep_ids)
 
         change = await self.write(imported)
-        self.tell(change)
+        self.publish(change)
         return Chat(self, change.row.id)
 
     # ---------------------------------------------------------------------------------------------- for Chat
@@ -380,10 +380,10 @@ class Sessions:
             return work(change), change
 
         given, change = await self.write(changing)
-        self.tell(change)
+        self.publish(change)
         return given
 
-    def tell(self, change: Change) -> None:
+    def publish(self, change: Change) -> None:
         """Gives the events of a change that is committed to those who observe."""
         for event in change.events:
             self.events.give(event)

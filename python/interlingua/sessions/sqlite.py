@@ -51,7 +51,7 @@ class SqliteStorage:
         self._writing = threading.Lock()
         self._idle: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
         self._opened: list[sqlite3.Connection] = []
-        with _told():
+        with _storage_failures():
             self._writer = self._connect()
             self._prepare(self._writer)
 
@@ -59,10 +59,10 @@ class SqliteStorage:
     def read(self) -> Generator[Transaction]:
         """A transaction that sees one state of the database and changes nothing."""
         if self._path is None:  # what is in memory has one connection
-            with self._writing, _told(), self._transaction(self._writer, "BEGIN") as statements:
+            with self._writing, _storage_failures(), self._transaction(self._writer, "BEGIN") as statements:
                 yield statements
             return
-        with _told():
+        with _storage_failures():
             try:
                 connection = self._idle.get_nowait()
             except queue.Empty:
@@ -76,7 +76,7 @@ class SqliteStorage:
     @contextmanager
     def write(self) -> Generator[Transaction]:
         """A transaction that may change anything. Others of this process wait in turn, those of other processes ask again."""
-        with self._writing, _told(), self._transaction(self._writer, "BEGIN IMMEDIATE") as statements:
+        with self._writing, _storage_failures(), self._transaction(self._writer, "BEGIN IMMEDIATE") as statements:
             yield statements
 
     def write_all(self, works: Sequence[Callable[[Transaction], Any]]) -> list[Outcome]:
@@ -157,7 +157,7 @@ def up_to_date(rows: list[Row]) -> bool:
 
 
 @contextmanager
-def _told() -> Generator[None]:
+def _storage_failures() -> Generator[None]:
     """Failures of the engine as failures of the storage. Their text may quote a value, so only their kind is told."""
     try:
         yield

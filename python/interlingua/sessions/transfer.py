@@ -144,7 +144,7 @@ def _imported(rows: Rows, lines: list[Line], marks: Marks, rules: Rules, *, keep
     ]
     _demand_ordered(found, parts.messages, rules)
     change = Change(rows, row, marks)
-    change.tell(SESSION_CREATED, {"model": row.active_model}, "user")
+    change.add_event(SESSION_CREATED, {"model": row.active_model}, "user")
     change.alter(last_message_id=found[-1].id if found else None)
     rows.insert([change.row])
     rows.insert(found)
@@ -172,7 +172,7 @@ def _imported(rows: Rows, lines: list[Line], marks: Marks, rules: Rules, *, keep
         )
         for price in parts.prices
     )
-    change.tell_all()
+    change.write_events()
     return change
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.events import SESSION_SWAPPED, TURN_ENDED, TURN_STARTED, Event
-from interlingua.sessions.appending import Rules, supersede, told_of, write_calls
+from interlingua.sessions.appending import Rules, add_appended_event, supersede, write_calls
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict
 from interlingua.sessions.marks import write_time
@@ -42,7 +42,7 @@ def hold(change: Change, lease: int) -> Turn:
     turn_id = f"turn_{change.marks.ulid()}"
     message_id = change.marks.message_id(change.row.last_message_id)
     change.alter(turn_id=turn_id, turn_message_id=message_id, turn_until=change.now + lease)
-    change.tell(TURN_STARTED, {"message_id": message_id})
+    change.add_event(TURN_STARTED, {"message_id": message_id})
     change.finish()
     row = change.row
     policy = json.loads(row.routing_policy_json) if row.routing_policy_json else None
@@ -87,11 +87,11 @@ def end(
         _put(change, whole)
         row = to_row(change.rows.tenant, whole)
         write_calls(change, [(row, whole)])
-        told_of(change, [whole], turn.turn_id)
+        add_appended_event(change, [whole], turn.turn_id)
     elif (before := change.rows.message(turn.message_id)) is not None:
         # what was written as partial has turned out to be nothing
         whole = _closed(change, from_row(before))
-    change.tell(
+    change.add_event(
         TURN_ENDED, {"message_id": turn.message_id if whole else None, "category": category}, "system", turn.turn_id
     )
     change.alter(turn_id=None, turn_message_id=None, turn_until=None)
@@ -107,7 +107,7 @@ def close_abandoned(change: Change) -> Message | None:
     found = change.rows.message(row.turn_message_id)
     message = None if found is None else _closed(change, from_row(found))
     payload = {"message_id": message["id"] if message else None, "category": "stream_truncated"}
-    change.tell(TURN_ENDED, payload, "system", row.turn_id)
+    change.add_event(TURN_ENDED, payload, "system", row.turn_id)
     change.alter(turn_id=None, turn_message_id=None, turn_until=None)
     return message
 
@@ -117,7 +117,7 @@ def _closed(change: Change, message: Message) -> Message:
     row = to_row(change.rows.tenant, message)
     change.rows.update(row)
     write_calls(change, [(row, message)])
-    told_of(change, [message])
+    add_appended_event(change, [message])
     return message
 
 
@@ -130,7 +130,7 @@ def _carry_out(change: Change, turn: Turn, swapped: str) -> None:
     if swapped:
         model = None if swapped == "-" else swapped
         change.alter(active_model=model)
-        change.tell(SESSION_SWAPPED, {"model": model}, "user", turn.turn_id)
+        change.add_event(SESSION_SWAPPED, {"model": model}, "user", turn.turn_id)
     if change.row.queued_model == turn.queued_model:  # else a later one waits already
         change.alter(queued_model=None)
 

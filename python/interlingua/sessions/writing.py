@@ -68,10 +68,10 @@ class Together:
             done = [*zip(served, outcomes, strict=False)]
             for loop in {one.loop for one, _ in done}:
                 with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
-                    loop.call_soon_threadsafe(_tell, [pair for pair in done if pair[0].loop is loop])
+                    loop.call_soon_threadsafe(_resolve, [pair for pair in done if pair[0].loop is loop])
 
 
-def _tell(done: list[tuple[_Waiting, Outcome]]) -> None:
+def _resolve(done: list[tuple[_Waiting, Outcome]]) -> None:
     for (_, future, _), (value, problem) in done:
         if future.done():
             continue

@@ -14,8 +14,9 @@ from interlingua.adapters._answers.usage import Counts
 from interlingua.adapters._content.calls import report_text
 from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, report_not_written
 from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
-from interlingua.adapters._engine.verbatim import came_otherwise, keep_item, keep_spellings, may_differ, put_back_item
+from interlingua.adapters._engine.verbatim import came_of, keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._history.messages import report_state
 from interlingua.canonical.endpoint import Endpoint
@@ -153,7 +154,7 @@ def model(name: str, unknown: str | None = None) -> Member:
     """The model that served an answer. Where nobody says which one, it is the one that was asked for, else `unknown`, where
     clients need one."""
 
-    def read(raw: Any, response: Response, reading: Any) -> None:
+    def read(raw: Any, response: Response, reading: Reading) -> None:
         if type(raw) is not str or not raw:
             raise TypeError(name)
         response["model"] = reading.endpoint.model_id(raw)
@@ -170,7 +171,7 @@ def model(name: str, unknown: str | None = None) -> Member:
 def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
     """What an answer took. `demanded`: clients need it, though it be nothing."""
 
-    def read(raw: Any, response: Response, reading: Any) -> None:
+    def read(raw: Any, response: Response, reading: Reading) -> None:
         if type(raw) is not dict:
             raise TypeError(name)
         response["usage"] = counts.read(raw, reading.endpoint)
@@ -217,7 +218,7 @@ def message(
         return Member(name, ("message",), read_by_itself, write)
     reader = read
 
-    def read_message(raw: Any, response: Response, reading: Any) -> None:
+    def read_message(raw: Any, response: Response, reading: Reading) -> None:
         try:
             reader(raw, response, reading)
         except UNREADABLE as problem:
@@ -226,7 +227,7 @@ def message(
     return Member(name, ("message",), read_message, write, needed=True)
 
 
-def read_by_itself(raw: Any, response: Response, reading: Any) -> None:
+def read_by_itself(raw: Any, response: Response, reading: Reading) -> None:
     """What is read before the members around it, or goes without saying."""
 
 
@@ -257,7 +258,7 @@ def read_answer(
     ends: Ends | None,
     body: Wire,
     response: Response,
-    reading: Any,
+    reading: Reading,
     path: Path = (),
     spellings: Spellings | None = None,
 ) -> Response:
@@ -309,7 +310,7 @@ def keep_unusual(
     response: Response,
     came: Wire,
     write: Callable[[Response, Endpoint, Loss], Wire],
-    reading: Any,
+    reading: Reading,
     keep_message: Callable[[Any, Wire, Endpoint], None] | None = None,
 ) -> None:
     """Keeps of an answer that was just read what is written otherwise than it came, where anything may be. `keep_message` keeps
@@ -335,7 +336,7 @@ def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Pa
 
 def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
     """An answer as it came, as far as it is written as it was then."""
-    if not came_otherwise([response]):
+    if came_of(response, endpoint) is None:
         return written
     return put_back_item(response, written, endpoint, loss.entries, loss, content_of(response))
 

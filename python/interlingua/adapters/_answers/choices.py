@@ -1,6 +1,6 @@
 """Answers of a wire that may give several: a list of choices, each with a message and an end of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import (
@@ -14,8 +14,9 @@ from interlingua.adapters._answers.answers import (
 )
 from interlingua.adapters._engine.items import Member, Row, write_item
 from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, imprint
-from interlingua.adapters._engine.verbatim import came_otherwise, keep_item, may_differ, put_back_item
+from interlingua.adapters._engine.verbatim import came_of, keep_item, may_differ, put_back_item
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer
@@ -46,7 +47,7 @@ class Choices:
         self.answer = answer
         self.choice = choice
 
-    def read(self, body: Wire, readings: list[Any]) -> list[Response]:
+    def read(self, body: Wire, readings: Sequence[Reading]) -> list[Response]:
         """The answer and the other choices, each with a reader of its own. Raises `InvalidAnswer` for one that cannot be read."""
         found: list[Response] = []
         choices: list[Any] = body.get(self.name) or []
@@ -75,7 +76,7 @@ class Choices:
             view[self.FIRST] = choices[0]
         return view
 
-    def write(self, response: Response, writing: Any) -> tuple[Wire, list[Wire]]:
+    def write(self, response: Response, writing: Writing) -> tuple[Wire, list[Wire]]:
         """The body with its first choice, and the others, by the rules of the wire."""
         body = write_item(self.answer, response, writing, ())
         others: list[Wire] = []
@@ -88,7 +89,7 @@ class Choices:
         self,
         found: list[Response],
         body: Wire,
-        readings: list[Any],
+        readings: Sequence[Reading],
         write: Callable[[Response, Endpoint, Loss], tuple[Wire, list[Wire]]],
         keep_message: Callable[[Any, Wire, Any], None],
     ) -> None:
@@ -113,7 +114,7 @@ class Choices:
     def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
         """The body with all its choices, as they came as far as they are written as they were then."""
         body, others = written
-        if came_otherwise([response]):
+        if came_of(response, endpoint) is not None:
             body = put_back_item(response, body, endpoint, _reported(loss, 0), loss, content_of(response))
         if self.FIRST not in body:
             return body

@@ -6,7 +6,7 @@ its end. A wire says what these are. What stands here is what has gone out of ea
 when it ends, because sources that give blocks whole say nothing in pieces.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
 from interlingua.adapters._content.calls import as_arguments
@@ -61,6 +61,7 @@ class Writer:
         self.endpoint = endpoint
         self.frames: list[Any] = []
         self.open_blocks: dict[tuple[int, int], OpenBlock] = {}
+        self._going_on: OpenBlock | None = None  # the block of the last piece: most are of the same
         self._deltas = deltas
         self._counts: dict[Any, int] = {}
         self._several = several
@@ -73,8 +74,12 @@ class Writer:
     def usage(self, usage: dict[str, Any]) -> None:
         """What the answer has taken so far."""
 
-    def begin(self, open_block: OpenBlock) -> None:
-        """A block begins."""
+    def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
+        """Numbers a block, and writes the frame with which it begins."""
+
+    def begun(self, block: Block) -> Wire | None:  # noqa: ARG002
+        """What that frame says of a block that comes in pieces; None where there is no such frame."""
+        return None
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The frame of what is said of a block: its name and its data."""
@@ -84,8 +89,16 @@ class Writer:
         """What a piece of a block is; None when it is not told in pieces."""
         return self._deltas.get(open_block.kind)
 
-    def end(self, open_block: OpenBlock) -> None:
-        """A block ends, and all its text has been said."""
+    def rest(self, open_block: OpenBlock) -> Iterable[Wire]:  # noqa: ARG002
+        """What no piece said of a block that has ended."""
+        return ()
+
+    def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:  # noqa: ARG002
+        """How a block begins that does not come in pieces, and what is said of it then; None where the wire cannot say it."""
+        return None
+
+    def close(self, open_block: OpenBlock) -> None:
+        """Writes the frame with which a block ends."""
 
     def complete(self, response: dict[str, Any]) -> None:
         """The answer is whole."""
@@ -101,13 +114,39 @@ class Writer:
 
     # -- what all do
 
+    def begin(self, open_block: OpenBlock) -> None:
+        """A block begins that comes in pieces; any other is told when it has ended. Free text becomes one argument."""
+        if self.delta(open_block) is None:
+            open_block.kind = ""
+            return
+        self.open(open_block, self.begun(open_block.block))
+        if open_block.begun.get("kind") == "custom":
+            open_block.kind = FREE
+
+    def end(self, open_block: OpenBlock) -> None:
+        """A block ends, and all its text has been said."""
+        if open_block.kind:
+            for delta in self.rest(open_block):
+                self.send(open_block, delta)
+            self.close(open_block)
+        elif (told := self.whole(open_block.block)) is not None:
+            begun, content = told
+            self.open(open_block, begun)
+            if content is not None:
+                self.send(open_block, content)
+            self.close(open_block)
+
     def pieces(self, event: Event) -> list[Any]:
         """The frames of an event that is a piece of a block, as nearly all are. An answer beside the first has none on wires
         that give one."""
         choice: int = event.get("choice") or 0
+        index: int = event["index"]
         if choice and not self._several:
             return []
-        frame = self.piece(self.open_blocks.get((choice, event["index"])), event["text"])
+        open_block = self._going_on
+        if open_block is None or open_block.index != index or open_block.choice != choice:
+            open_block = self._going_on = self.open_blocks.get((choice, index))
+        frame = self.piece(open_block, event["text"])
         return [] if frame is None else [frame]
 
     def event(self, event: Event) -> list[Any]:
@@ -123,6 +162,7 @@ class Writer:
 
     def take(self, event: Event, choice: int) -> None:
         """Writes what an event says that is no piece of a block."""
+        self._going_on = None
         match event["type"]:
             case "message_start":
                 self.start(event)
@@ -169,7 +209,7 @@ class Writer:
             open_block.kind, open_block.template = "tool_use", None
             return arguments_text(as_arguments(text))
         if text is None:
-            return "" if open_block.kind == "custom" else arguments_text(call["input"])
+            return "" if open_block.begun.get("kind") == "custom" else arguments_text(call["input"])
         return text
 
     def number(self, of: Any = None) -> int:

@@ -6,7 +6,7 @@ each bucket is counted (`Counts`).
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from interlingua.adapters._engine.items import report_not_written
 from interlingua.adapters._engine.kit import Wire
@@ -41,14 +41,17 @@ FILLED: Final = "filled"
 READ: Final = "read"
 
 
-class Place(NamedTuple):
+class Place:
     """Where a bucket is counted: a member of the wire's usage, or a `part` of that object. It is written `ALWAYS`, where it holds
     more than nothing (`FILLED`), or never (`READ`)."""
 
-    bucket: str
-    name: str
-    part: str = ""
-    written: str = FILLED
+    __slots__ = ("bucket", "name", "part", "written")
+
+    def __init__(self, bucket: str, name: str, part: str = "", written: str = FILLED) -> None:
+        self.bucket = bucket
+        self.name = name
+        self.part = part
+        self.written = written
 
 
 def count(value: Any) -> int | None:
@@ -79,7 +82,7 @@ class Counts:
     ) -> None:
         self.places = [place for place in places if place.written != READ and place.bucket not in (MORE, REST)]
         self.rest = next((place for place in places if place.bucket == REST), None)
-        self.sources = [(place.bucket, place.name, place.part) for place in places if place.bucket not in (TOTAL, REST)]
+        self.sources = [place for place in places if place.bucket not in (TOTAL, REST)]
         self.with_cache = with_cache
         self.beside = beside is True
         self.switch = beside if isinstance(beside, str) else ""
@@ -91,16 +94,16 @@ class Counts:
         """The usage in disjoint buckets, with the wire's own object as `raw`. A count that another one contradicts is taken as 0
         and not as negative."""
         usage: Usage = {"input_tokens": 0, "output_tokens": 0}
-        for bucket, name, part in self.sources:
-            value = wire.get(name)
+        for place in self.sources:
+            value = wire.get(place.name)
             if value is None:
                 continue
-            if part:
-                value = value.get(part) if type(value) is dict else None
+            if place.part:
+                value = value.get(place.part) if type(value) is dict else None
             if type(value) is not int or value < 0:
                 value = count(value)
-            if value is not None and not usage.get(bucket):
-                usage[bucket] = value
+            if value is not None and not usage.get(place.bucket):
+                usage[place.bucket] = value
         prompt, output = usage["input_tokens"] + usage.pop(MORE, 0), usage["output_tokens"]
         if reasoning := usage.get("reasoning_tokens"):
             beside: bool | None = endpoint.dialect.get(self.switch) if self.switch else self.beside
@@ -125,19 +128,20 @@ class Counts:
             return as_it_came
         prompt, output = usage.get("input_tokens") or 0, usage.get("output_tokens") or 0
         prompt += (usage.get("cached_input_tokens") or 0) + (usage.get("cache_creation_input_tokens") or 0)
-        counts = {**usage, TOTAL: prompt + output}
+        counts = usage.copy()
+        counts[TOTAL] = prompt + output
         if self.with_cache:
             counts["input_tokens"] = prompt
         if endpoint.dialect.get(self.switch) if self.switch else self.beside:
             counts["output_tokens"] = max(output - (usage.get("reasoning_tokens") or 0), 0)
         wire: Wire = {}
-        for bucket, name, part, written in self.places:
-            value = counts.get(bucket) or 0
-            if value or written == ALWAYS:
-                if part:
-                    wire.setdefault(name, {})[part] = value
+        for place in self.places:
+            value = counts.get(place.bucket) or 0
+            if value or place.written == ALWAYS:
+                if place.part:
+                    wire.setdefault(place.name, {})[place.part] = value
                 else:
-                    wire[name] = value
+                    wire[place.name] = value
         if self.rest is not None and usage.get("cache_creation_1h_input_tokens"):
             wire[self.rest.name][self.rest.part] = not_for_an_hour(usage)
         return wire

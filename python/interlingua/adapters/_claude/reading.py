@@ -1,5 +1,7 @@
 """What a reader carries with it."""
 
+from collections.abc import Sequence
+
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.adapters._engine import reading as _reading
 from interlingua.adapters._engine.spelling import Spellings
@@ -21,7 +23,7 @@ class Reading(_reading.Reading):
         super().__init__(endpoint, ids)
         self.spellings: Spellings = {}
         self.toolsets: dict[str, str] = {}
-        self.tools: list[tuple[int, ...]] = []
+        self.tools: list[Sequence[int]] = []
         self._short = False
 
     def mark(self, hint: Item) -> None:

@@ -19,12 +19,24 @@ Answers = Callable[[types.Response, Endpoint], tuple[Wire, list[Entry]]]
 
 
 class ClaudeWriter(Writer):
-    """The writer of one answer; blocks have the numbers in which they begin. `writing` writes the blocks themselves."""
+    """The writer of one answer; blocks have the numbers in which they begin. `writing` writes the blocks themselves.
+
+    A wire says how the message begins (`begin_message`).
+    """
 
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire], writing: Writing) -> None:
         super().__init__(endpoint, deltas)
-        self.begun = False
+        self.message_begun = False
         writing.same_origin = writing.whole = writing.answering = True
+
+    def begin_message(self) -> None:
+        """The message begins, if it has not."""
+        raise NotImplementedError
+
+    def begin(self, open_block: OpenBlock) -> None:
+        """A block begins, and the message before it."""
+        self.begin_message()
+        super().begin(open_block)
 
     def piece(self, open_block: OpenBlock | None, text: str) -> Any:
         """Arguments that are null are none, as some say it."""

@@ -1,6 +1,5 @@
 """What a writer carries with it: the target, the report, wire ids and names of tools."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -24,7 +23,7 @@ class Writing(_turns.Writing):
     """The target and the report, with what both wires of Anthropic's models need besides.
 
     `answers`: an answer is written, which may hold what no request may.
-    `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
+    `call_ids` are the ids that the wire takes, `longest_name` how long the name of a tool may be, `mark_name` the member that
     is a mark for the cache. `marks` are those that are not settled yet.
     """
 
@@ -42,11 +41,11 @@ class Writing(_turns.Writing):
         source: Item,
         endpoint: Endpoint,
         loss: Loss,
-        tool_id: re.Pattern[str],
+        call_ids: CallIds,
         longest_name: int,
         mark_name: str,
     ) -> None:
-        super().__init__(source, endpoint, loss, longest_name, CallIds("toolu_", tool_id))
+        super().__init__(source, endpoint, loss, longest_name, call_ids)
         self.marks: list[Mark] = []
         self.marks_beside = 0  # that of the request, which stands behind all others
         self.short = False  # a mark of a short lifetime is written

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from interlingua.adapters._engine.items import Row, read_item
 from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text, keep_spelling
+from interlingua.adapters._engine.reading import Reading
 from interlingua.canonical import json
 
 Item = dict[str, Any]
@@ -45,7 +46,7 @@ class Tool:
         self.row = row
         self.idle = idle
 
-    def read(self, wire: Wire, reading: Any) -> Item:
+    def read(self, wire: Wire, reading: Reading) -> Item:
         """The function of a definition. Raises `KeyError` or `TypeError` where it cannot be read."""
         kept = {name: wire[name] for name in self.in_description if wire.get(name) is not None}
         kept |= {name: value for name, value in self.idle.items() if wire.get(name) == value}

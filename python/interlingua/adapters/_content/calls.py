@@ -12,6 +12,7 @@ from typing import Any, Final
 from interlingua.adapters._engine.items import Member, Row, read_item
 from interlingua.adapters._engine.kit import NOTHING, arguments_text, is_bare, keep_spelling, parse_arguments
 from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
@@ -19,8 +20,12 @@ Block = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- ids
 
 
-def _write_id(block: Block, writing: Any, _: Path) -> Any:
+def _write_id(block: Block, writing: Writing, _: Path) -> Any:
     return writing.call_id(block, writing.state_of(block))
+
+
+def _write_result_id(block: Block, writing: Writing, _: Path) -> Any:
+    return writing.result_id(block)
 
 
 Write = Callable[[Block, Any, Path], Any]
@@ -60,7 +65,7 @@ def plain_call(
         "id": canonical or reading.call(wire_id or None, known_as or name),
         "name": name,
         "input": given,
-        "provider_state": reading.state(id=wire_id),
+        "provider_state": {**reading.origin, "id": wire_id},
     }
     if type(given) is str:
         read_text(given, block)
@@ -83,7 +88,7 @@ def result_id(wire: str) -> Member:
         if unknown is not None:
             block["provider_state"] = reading.state(id=unknown)
 
-    return Member(wire, ("tool_use_id",), read, lambda block, writing, _: writing.result_id(block), needed=True)
+    return Member(wire, ("tool_use_id",), read, _write_result_id, needed=True)
 
 
 # ---------------------------------------------------------------------------------------------------- arguments that are an object
@@ -158,7 +163,7 @@ _TEXT: Final = "arguments"
 """Spelling of a call: its argument text."""
 
 
-def text_of(block: Block, writing: Any, path: Path) -> str:
+def text_of(block: Block, writing: Writing, path: Path) -> str:
     """The argument text of a call: what could not be read, the text that it had while it still fits, else our own."""
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
@@ -221,7 +226,7 @@ def free_text(wire: str = "input") -> Member:
     return Member(wire, _SAID, read, _write_free_text, needed=True)
 
 
-def _write_free_text(block: Block, writing: Any, path: Path) -> str:
+def _write_free_text(block: Block, writing: Writing, path: Path) -> str:
     if block["input"]:
         message = "a free-text call has no arguments beside its text"
         writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)

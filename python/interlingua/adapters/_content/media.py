@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Collection, Container, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._engine.items import ABSENT, Member, Reading, Row, read_item
+from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item
 from interlingua.adapters._engine.kit import Wire, parse_data_uri, report_unknown
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Refused, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -172,7 +173,7 @@ def source_of(kind: str, data: Any, endpoint: Endpoint) -> Block:
 def source(name: str, kind: str) -> Member:
     """A member that holds the data of one kind of source."""
 
-    def read(raw: Any, block: Block, reading: Any) -> None:
+    def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is not str or "source" in block or (kind == BYTES and not (raw and may_be_base64(raw))):
             raise TypeError(name)
         block["source"] = source_of(kind, raw, reading.endpoint)

@@ -69,7 +69,8 @@ def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] =
     if messages and messages[-1]["role"] == "assistant":
         read[PREFILL] = True
     for message in messages:
-        for block in message["content"]:
+        content: list[Item] = message["content"]
+        for block in content:
             kind: str = block["type"]
             if kind == "text" or kind == "tool_use":
                 continue

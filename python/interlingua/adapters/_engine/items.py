@@ -20,9 +20,9 @@ from interlingua.adapters._engine.kit import (
     severity_of,
     within,
 )
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.writing import Writing
-from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
@@ -31,14 +31,6 @@ _EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
 """Canonical members that are no matter of a row."""
 ABSENT: Final = object()
 """Nothing is said: the member is not written."""
-
-
-class Reading(Protocol):
-    """What every reader carries."""
-
-    endpoint: Endpoint
-    unusual: bool
-    """Whether something may be written otherwise than it came."""
 
 
 class Member:
@@ -103,8 +95,8 @@ class Row:
     that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
     `signed`: a member says the signature of the item's state. `excludes` are names that no other member has beside these.
 
-    Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`:
-    names on the wire and in the item, type, whether it may be empty, whether it must be there), perhaps inside of an object.
+    Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`),
+    perhaps inside of an object.
     """
 
     __slots__ = (
@@ -148,13 +140,9 @@ class Row:
             shape = objects[0].row.members
             beyond = [member for member in members if member.row is None]
         beyond += [member for member in shape if member.plain is None]
-        self.plain: tuple[tuple[str, str, type, bool, bool], ...] = ()
+        self.plain: tuple[Member, ...] = ()
         if not any(member.needed or member.always for member in beyond):
-            self.plain = tuple(
-                (member.name, member.canonical_name, member.plain, member.empty, member.needed or member.always)
-                for member in shape
-                if member.plain is not None
-            )
+            self.plain = tuple(member for member in shape if member.plain is not None)
 
 
 def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
@@ -224,12 +212,12 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
         if type(inner) is not dict:
             return False
         wire, named = inner, 0
-    for name, canonical_name, kind, empty, must in row.plain:
-        raw = wire.get(name)
-        if type(raw) is kind and (raw or empty):
-            item[canonical_name] = raw
+    for member in row.plain:
+        raw = wire.get(member.name)
+        if type(raw) is member.plain and (raw or member.empty):
+            item[member.canonical_name] = raw
             named += 1
-        elif must or raw is not None:
+        elif raw is not None or member.needed or member.always:
             return False
     return named == len(wire)
 
@@ -305,7 +293,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
     return fields
 
 
-def _read_value(member: Member, raw: Any, item: Item, reading: Any) -> None:
+def _read_value(member: Member, raw: Any, item: Item, reading: Reading) -> None:
     if member.kind is None:
         member.read(raw, item, reading)
     elif type(raw) is member.kind:
@@ -314,7 +302,7 @@ def _read_value(member: Member, raw: Any, item: Item, reading: Any) -> None:
         raise TypeError(member.name)
 
 
-def _understands(member: Member, raw: Any, reading: Any) -> bool:
+def _understands(member: Member, raw: Any, reading: Reading) -> bool:
     try:
         _read_value(member, raw, {}, reading)
     except (KeyError, TypeError):
@@ -525,9 +513,5 @@ def _unread(raw: Any, item: Item, _: Any) -> None:
     raise TypeError("a text is missing")
 
 
-def _written_tool_name(item: Item, writing: Any, path: Path) -> Any:
-    given = item["name"]
-    name = writing.tool_name(given)
-    if name != given:
-        writing.report_name((*path, "name"), name)
-    return name
+def _written_tool_name(item: Item, writing: Writing, path: Path) -> Any:
+    return writing.written_tool_name(item["name"], path)

@@ -6,7 +6,7 @@ of calls.
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from interlingua.adapters._engine.as_read import AsRead
 from interlingua.adapters._engine.kit import NOTHING, UnusedNames, is_plain_name, plain_name, severity_of
@@ -23,16 +23,25 @@ LONGEST_TOOL_NAME: Final = 64
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-class CallIds(NamedTuple):
+class CallIds:
     """What a wire takes as the id of a call: a `pattern` of all of it, the `longest`, and what derived ones begin with.
 
     A `length` makes derived ids exactly that long, letters and digits only (for grammars without room for a ULID).
     """
 
-    prefix: str = "call_"
-    pattern: re.Pattern[str] | None = None
-    longest: int | None = None
-    length: int | None = None
+    __slots__ = ("length", "longest", "pattern", "prefix")
+
+    def __init__(
+        self,
+        prefix: str = "call_",
+        pattern: re.Pattern[str] | None = None,
+        longest: int | None = None,
+        length: int | None = None,
+    ) -> None:
+        self.prefix = prefix
+        self.pattern = pattern
+        self.longest = longest
+        self.length = length
 
 
 ANY_ID: Final = CallIds()
@@ -209,22 +218,22 @@ class Writing:
 
     def takes_id(self, wire_id: str) -> bool:
         """Whether the wire takes the id of a call."""
-        _, pattern, longest, _ = self._call_ids
-        if pattern is not None:
-            fits = pattern.fullmatch(wire_id) is not None
+        ids = self._call_ids
+        if ids.pattern is not None:
+            fits = ids.pattern.fullmatch(wire_id) is not None
         else:
-            fits = 0 < len(wire_id) and (longest is None or len(wire_id) <= longest)
+            fits = 0 < len(wire_id) and (ids.longest is None or len(wire_id) <= ids.longest)
         return fits or carries_state(wire_id, self.endpoint)
 
     def _derived_id(self, canonical: str) -> str:
-        prefix, _, _, length = self._call_ids
-        if length is not None:
-            return self._short_id(canonical, length)
-        wire_id = prefix + canonical.removeprefix("tu_")
+        ids = self._call_ids
+        if ids.length is not None:
+            return self._short_id(canonical, ids.length)
+        wire_id = ids.prefix + canonical.removeprefix("tu_")
         if self.takes_id(wire_id):
             return wire_id
         digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
-        return prefix + encode_ulid(int.from_bytes(digest[:16], "big"))
+        return ids.prefix + encode_ulid(int.from_bytes(digest[:16], "big"))
 
     def _short_id(self, canonical: str, length: int) -> str:
         """An id of letters and digits, which no other call has."""

@@ -18,7 +18,9 @@ from interlingua.adapters._engine.kit import (
     report_lost_state,
     report_replayable_state,
 )
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
+from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._engine.writing import Refused, Writing
 from interlingua.adapters._history.envelope import envelop, open_envelope
 from interlingua.adapters._history.order import WHY, Order, longest_rising, moves_behind, moves_to, note_disorder
@@ -41,21 +43,26 @@ OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin",
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Any) -> list[Message]:
+def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     if type(messages) is not list:
         raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
     found: list[Message] = []
+    disorder = False  # messages stand between calls and their results
     try:
         for message in messages:
-            found.append(read(message, reading))
+            waits = bool(reading.open)
+            read_message = read(message, reading)
+            disorder = disorder or (waits and read_message["role"] != "tool")
+            found.append(read_message)
     except UNREADABLE as problem:
         raise malformed("the message", ("messages", len(found)), reading.adapter) from problem
-    note_disorder(found, reading.endpoint.state)
+    if may_differ(reading.unusual or disorder or bool(reading.open)):
+        note_disorder(found, reading.endpoint.state)
     return found
 
 
-def result_message(call: str, content: list[Block], reading: Any, wire_id: str | None = None) -> Message:
+def result_message(call: str, content: list[Block], reading: Reading, wire_id: str | None = None) -> Message:
     """The message of the result of a call. `wire_id` is kept where no call tells it."""
     block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if content and open_envelope(content):

@@ -36,8 +36,8 @@ def to_wire(adapter: Adapter, request: Request, endpoint: Endpoint) -> tuple[typ
     the adapter raises.
     """
     messages: list[Message] = request["messages"]
-    policy: dict[str, Any] = request.get("loss_policy") or {}
-    closes = policy.get(_UNANSWERED) == PLACEHOLDER
+    policy: dict[str, Any] | None = request.get("loss_policy")
+    closes = policy is not None and policy.get(_UNANSWERED) == PLACEHOLDER
     strays = _results_of_others(messages, endpoint)
     added = _missing_results(request, endpoint) if closes else []
     if strays or added:
@@ -146,9 +146,12 @@ def _results_of_others(messages: list[Message], endpoint: Endpoint) -> frozenset
     """The messages with results of calls that stand in items of another provider, which are not written here."""
     kept: set[str] = set()
     for message in messages:
-        if message["role"] == "assistant":
-            for block in message["content"]:
-                if block["type"] == "opaque" and not endpoint.owns(block):
+        role: str = message["role"]
+        if role == "assistant":
+            content: list[Block] = message["content"]
+            for block in content:
+                kind: str = block["type"]
+                if kind == "opaque" and not endpoint.owns(block):
                     kept.update(_ids_of(block["value"]))
     if not kept:
         return frozenset()

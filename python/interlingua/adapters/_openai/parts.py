@@ -18,6 +18,7 @@ from interlingua.adapters._content.media import (
 )
 from interlingua.adapters._engine.items import ABSENT, Item, Member, by_rule
 from interlingua.adapters._engine.kit import Wire, data_uri, report_unknown
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Refused, Writing
 from interlingua.adapters._openai.writing import Target
 from interlingua.canonical.loss import Path
@@ -30,7 +31,7 @@ Block = dict[str, Any]
 def address(name: str, *takes: str) -> Member:
     """A member that says where a medium is: at a web address, in a data URI of its bytes, or under the id of a file."""
 
-    def read(raw: Any, block: Item, reading: Any) -> None:
+    def read(raw: Any, block: Item, reading: Reading) -> None:
         if type(raw) is not str or "source" in block:
             raise TypeError(name)
         found = inline(raw)
@@ -116,7 +117,7 @@ class CacheMark:
     def __init__(self, *names: str) -> None:
         self._names = names
 
-    def read(self, fields: Item, item: Item, encoding: Item, reading: Any) -> None:
+    def read(self, fields: Item, item: Item, encoding: Item, reading: Reading) -> None:
         """Takes a readable mark out of the members that are kept, onto the item."""
         for name in self._names:
             value, mark = fields.get(name), _MARKS[name]

@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._engine.items import Reading
 from interlingua.adapters._engine.kit import STRUCTURE, Wire, severity_of
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -132,7 +132,7 @@ class Row:
         self.write = write
 
 
-Rows = Mapping[str, Row]
+Rows = dict[str, Row]
 
 
 def wrong_member(adapter: str, options: Mapping[str, Any], rows: Rows) -> InvalidWire | None:
@@ -192,7 +192,7 @@ class Members(Generic[R]):
         self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
-    def read(self, rows: Rows, apart: Container[str]) -> None:
+    def read(self, rows: Rows, apart: frozenset[str]) -> None:
         """Reads the members of the body, but for those that are read `apart`."""
         for name, value in self.body.items():
             if value is not None and name not in apart:
@@ -336,7 +336,7 @@ class Place:
             self.lowest, self.highest = row.plain
 
 
-Places = Mapping[str, Place]
+Places = dict[str, Place]
 
 
 def places(rows: Rows, inside: str = "") -> dict[str, Place]:

@@ -1,11 +1,12 @@
 """Requests of all wires, both ways: what stands around the reading and the writing of their members."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, keep_read
-from interlingua.adapters._engine.items import Reading
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._requests.body import Body
 from interlingua.adapters._requests.members import Members, Reader, Rows, places, write_members, wrong_member
@@ -39,7 +40,8 @@ def unmeasured(endpoint: Endpoint, *known: str) -> Endpoint:
 
 def unmentioned_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
     """The fact that JSON is asked for, and none of these messages speaks of it."""
-    if (request.get("response_format") or NOTHING).get("type") != "json":
+    wanted: Item | None = request.get("response_format")
+    if wanted is None or wanted.get("type") != "json":
         return ()
     return () if mentions_json([message["content"] for message in messages]) else (JSON_UNMENTIONED,)
 
@@ -64,13 +66,18 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
     return read_tools
 
 
+def _is_name(name: str, _: Mapping[str, Any]) -> bool:
+    return bool(name)
+
+
 class Table(Body):
     """The members of a wire's requests beside what stands `apart` in a body (messages first, instructions, tools): how they
     are read, kept as they came, and written.
 
     `write` writes them in the order that the wire wants, with what `writing` makes; `always` and `switches` are those of `Body`,
     `shared` and `needed` those of `Options`. `named` brings the members of a body under the names of the rows; `other_names` are
-    those under which members with a canonical word may come besides.
+    those under which members with a canonical word may come besides. `fits` tells whether a provider of this dialect takes a
+    name of a tool.
     """
 
     def __init__(
@@ -87,41 +94,43 @@ class Table(Body):
         needed: Mapping[str, str] = NOTHING,
         named: Callable[[Wire], Wire] | None = None,
         other_names: Collection[str] = (),
+        fits: Callable[[str, Mapping[str, Any]], bool] = _is_name,
     ) -> None:
         super().__init__(rows, apart, write, writing, always, switches=switches)
         self.adapter = adapter
         self.named = named
-        self._unread = tuple(name for name in apart if name not in rows)
+        self.fits = fits
+        self._unread = frozenset(name for name in apart if name not in rows)
         self._places = places(rows)
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
-    def read(self, body: Wire, reading: R, *apart: str) -> Members[R]:
+    def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
         """The members of a body, but for those that are read `apart`. One of an unexpected type is no error: it goes to the
         options and back as it came."""
         members = Members(body if self.named is None else self.named(body), reading)
-        members.read(self.rows, self._unread + apart)
+        members.read(self.rows, self._unread.union(apart) if apart else self._unread)
         return members
 
     def keep_request(
         self,
         members: Members[Any],
         messages: list[Item],
-        called: Collection[str] = (),
-        fits: Callable[[str], bool] = bool,
-        *facts: str,
+        facts: Sequence[str] = (),
+        *,
         empty: bool = False,
         unusual: bool = False,
     ) -> Request:
         """The request of members and messages that were just read, with what is kept of it.
 
-        `called` are the names of calls, `fits` tells whether the wire takes a name of a tool. `facts` are those that the reader
-        knows already, `empty`: there is nothing to answer. `unusual`: a member may be written otherwise than it came.
+        `facts` are those that the reader knows already, `empty`: there is nothing to answer. `unusual`: a member may be written
+        otherwise than it came.
         """
         request, encoding, endpoint = members.request, members.words, members.endpoint
         request["messages"] = messages
-        _keep_names(request, encoding, called, fits)
+        if "tools" in request or members.reading.names:
+            self._keep_names(request, encoding, members.reading.names, endpoint.dialect)
         keep_read(request, encoding, facts, empty=empty)
-        request["provider_state"] = endpoint.state(encoding=encoding)
+        request["provider_state"] = members.reading.state(encoding=encoding)
         self.keep(request, members.body, endpoint, unusual=unusual)
         return request
 
@@ -140,55 +149,54 @@ class Table(Body):
         """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
         return wrong_member(self.adapter, options, self.rows)
 
-
-def _keep_names(request: Request, encoding: Item, called: Collection[str], fits: Callable[[str], bool]) -> None:
-    """Keeps the names of tools that do not fit, and those that several tools have; `called` are those of calls."""
-    names: set[str] = set()
-    again: set[str] = set()
-    for tool in request.get("tools") or ():
-        name: Any = (tool.get("definition") or tool).get("name")
-        if type(name) is str:
-            (again if name in names else names).add(name)
-    if again:
-        encoding["again"] = sorted(again)
-    names.update(called)
-    if odd := [name for name in names if not fits(name)]:
-        encoding["names"] = sorted(odd)
+    def _keep_names(
+        self, request: Request, encoding: Item, called: Collection[str], dialect: Mapping[str, Any]
+    ) -> None:
+        """Keeps the names of tools that do not fit, and those that several tools have; `called` are those of calls."""
+        names: set[str] = set()
+        again: set[str] = set()
+        for tool in request.get("tools") or ():
+            name: Any = (tool.get("definition") or tool).get("name")
+            if type(name) is str:
+                (again if name in names else names).add(name)
+        if again:
+            encoding["again"] = sorted(again)
+        names.update(called)
+        if odd := [name for name in names if not self.fits(name, dialect)]:
+            encoding["names"] = sorted(odd)
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> types.WireRequest:
+def posted(path: str, body: Wire, headers: dict[str, str] | None = None) -> types.WireRequest:
     """A wire request."""
-    return {"method": "POST", "path": path, "headers": dict(headers), "body": body}
+    return {"method": "POST", "path": path, "headers": {} if headers is None else headers, "body": body}
 
 
-def request_writer(
-    write: Callable[[Request, Endpoint, Loss], types.WireRequest], *, speaks_json: bool = False
-) -> Callable[[types.Request, Endpoint], Written]:
-    """What writes canonical requests of a wire as WireRequests, and reports what the wire cannot say.
+Write = Callable[[Request, Endpoint, Loss], types.WireRequest]
+"""Writes a request by the rules of a wire, and reports."""
 
-    `write` writes one, and reports; `speaks_json` is that of `write_with_format`.
-    It raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
+
+def write_request(write: Write, request: types.Request, endpoint: Endpoint, *, speaks_json: bool = False) -> Written:
+    """Writes a canonical request as a WireRequest, and reports what the wire cannot say. `speaks_json` is that of
+    `write_with_format`.
+
+    Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
+    asked, escaped = escape_reserved(data_of(request), endpoint)
+    if "response_format" in asked:
+        wire, entries = write_with_format(asked, endpoint, partial(_written, write), speaks_json=speaks_json)
+    else:
+        wire, entries = _written(write, asked, endpoint)
+    return wire, [*escaped, *entries] if escaped else entries
 
-    def written(asked: Request, target: Endpoint) -> Written:
-        loss = Loss(asked.get("loss_policy"))
-        try:
-            wire = write(asked, target, loss)
-        except UNREADABLE as problem:
-            # the schema has checked all but what providers left in `encoding` and `fields`
-            why = "a provider state of the request has an unexpected shape"
-            raise InvalidRequest(why, adapter=target.adapter) from problem
-        return wire, loss.entries
 
-    def with_format(asked: Request, target: Endpoint) -> Written:
-        if "response_format" in asked:
-            return write_with_format(asked, target, written, speaks_json=speaks_json)
-        return written(asked, target)
-
-    def to_wire(request: types.Request, endpoint: Endpoint) -> Written:
-        return escape_reserved(data_of(request), endpoint, with_format)
-
-    return to_wire
+def _written(write: Write, request: Request, endpoint: Endpoint) -> Written:
+    loss = Loss(request.get("loss_policy"))
+    try:
+        return write(request, endpoint, loss), loss.entries
+    except UNREADABLE as problem:
+        # the schema has checked all but what providers left in `encoding` and `fields`
+        why = "a provider state of the request has an unexpected shape"
+        raise InvalidRequest(why, adapter=endpoint.adapter) from problem

@@ -3,7 +3,6 @@ The reserved words in the mouth of a caller: a choice of the reserved name, and 
 A reader would take them for the form of the answer (spec/2-requests.md#form-reserved).
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._structured.finding import is_read_as
@@ -11,11 +10,9 @@ from interlingua.adapters._structured.form import BEGIN, END, INSTRUCTIONS, NAME
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path
-from interlingua.canonical.types import WireRequest
 
 Request = dict[str, Any]
 Block = dict[str, Any]
-Writer = Callable[[Request, Endpoint], tuple[WireRequest, list[Entry]]]
 
 _CALLS_AND_RESULTS: Final = frozenset(("tool_use", "tool_result"))
 
@@ -25,17 +22,24 @@ def _may_hold_reserved(request: Request) -> bool:
     choice = request.get("tool_choice")
     if choice is not None and choice.get("name") == NAME:
         return True
-    for block in request.get("system") or ():
-        if block["type"] == "text" and block["text"].endswith(END):
-            return True
-    for message in request["messages"]:
+    if request.get("system") and _has_end(request["system"]):
+        return True
+    messages: list[Request] = request["messages"]
+    for message in messages:
         if message["role"] not in INSTRUCTIONS:
             if _has_content(message["content"]):
                 break
-        else:
-            for block in message["content"]:
-                if block["type"] == "text" and block["text"].endswith(END):
-                    return True
+        elif _has_end(message["content"]):
+            return True
+    return False
+
+
+def _has_end(content: list[Block]) -> bool:
+    """Whether a text ends as the text of a form does."""
+    for block in content:
+        kind: str = block["type"]
+        if kind == "text" and block["text"].endswith(END):
+            return True
     return False
 
 
@@ -48,13 +52,14 @@ def _has_content(content: list[Block]) -> bool:
     return False
 
 
-def escape_reserved(request: Request, endpoint: Endpoint, write: Writer) -> tuple[WireRequest, list[Entry]]:
-    """Writes a request; one that holds reserved words with a line feed behind what would be read as the form of the answer.
+def escape_reserved(request: Request, endpoint: Endpoint) -> tuple[Request, list[Entry]]:
+    """A request as it is to be written, and the report of that: with a line feed behind reserved words that would be read as the
+    form of the answer.
 
     Raises `InvalidRequest` for the choice of a tool of the reserved name that has no other beside it.
     """
     if not _may_hold_reserved(request) or _is_as_read(request, endpoint):
-        return write(request, endpoint)
+        return request, []
     if (request.get("tool_choice") or {}).get("name") == NAME and not _has_others(request):
         raise InvalidRequest(
             f"the name {NAME} is reserved for the form of the answer; rename the tool, or ask with response_format",
@@ -72,8 +77,7 @@ def escape_reserved(request: Request, endpoint: Endpoint, write: Writer) -> tupl
             messages[position] = {**message, "content": content}
         elif _has_content(message["content"]):
             break
-    wire, entries = write(escaped, endpoint)
-    return wire, [*loss.entries, *entries]
+    return escaped, loss.entries
 
 
 def _has_others(request: Request) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._claude import reasoning as claude
-from interlingua.adapters._claude.members import sampling, wanted_schema
+from interlingua.adapters._claude.members import sampling
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
@@ -15,6 +15,7 @@ from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -33,10 +34,10 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     unmeasured,
+    write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, kept_metadata, report_format, stops, word
+from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -92,9 +93,9 @@ def from_wire_request(
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
-    marks = (MARKS,) if reading.marks else ()
+    marks: tuple[str, ...] = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
+    request = _TABLE.keep_request(members, messages, marks, empty=empty, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
@@ -167,7 +168,7 @@ def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
 
 
-def _fits_name(name: str) -> bool:
+def _fits_name(name: str, _: Mapping[str, Any]) -> bool:
     return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
@@ -216,7 +217,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
@@ -239,8 +240,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
         _betas_to_wire(encoding, body, writing)
     if "provider_state" in request and not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
-    path = _path(request, model_to_wire(request, endpoint), endpoint)
-    return posted(path, body, _headers(request, encoding, version, endpoint))
+    return posted(_path(request, endpoint), body, _headers(request, encoding, version, endpoint))
 
 
 def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
@@ -271,28 +271,29 @@ def _betas(encoding: Mapping[str, Any], endpoint: Endpoint) -> str | None:
     return _header(encoding, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
-def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
+def _path(request: Request, endpoint: Endpoint) -> str:
     dialect = endpoint.dialect
-    template = dialect.get("path", PATH)
+    template: str = dialect.get("path", PATH)
     if request.get("stream"):
         template = dialect.get("stream_path", template)
+    if "{model}" not in template:
+        return template
     # an id may be an ARN, which holds slashes
-    return template.replace("{model}", quote(model or "", safe="@")) if "{model}" in template else template
+    return template.replace("{model}", quote(model_to_wire(request, endpoint) or "", safe="@"))
 
 
 def _default_limit(body: Wire, writing: Writing) -> None:
     """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
     if "max_tokens" not in body:
-        limit = DEFAULT_MAX_TOKENS + body.get("thinking", {}).get("budget_tokens", 0)
+        limit: int = DEFAULT_MAX_TOKENS
+        if "thinking" in body:
+            limit += body["thinking"].get("budget_tokens", 0)
         if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
         body["max_tokens"] = limit
         writing.loss.replace(
             ("max_output_tokens",), limit, "required_default", "representation", "the target demands a limit"
         )
-
-
-_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -371,17 +372,11 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wi
     return control
 
 
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    path = (name,)
-    schema = wanted_schema(wanted, writing)
-    if schema is None:
-        return None
-    if not can_be_enforced(schema):
-        writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
-        return None
-    schema = enforced(schema, writing.loss, (*path, "schema"))
-    report_format(wanted, writing, "schema")
-    return {"type": "json_schema", "schema": schema}
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", "schema": enforced(value["schema"], writing.loss, (FORMAT, "schema"))}
+
+
+_FORMS: Final = Forms(_form, fits=can_be_enforced)
 
 
 def _is_user_id(name: str, value: Any) -> bool:
@@ -420,7 +415,7 @@ _ROWS: Final[Rows] = {
     "output_config": Row(
         {
             "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
+            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
     "output_format": Row(Kind.OBJECT, FORMAT, _read_output_format),
@@ -435,6 +430,7 @@ _TABLE: Final = Table(
     Writing,
     ("max_tokens",),
     needed={"thinking": "thinking", "tool_choice": "tool_choice"},
+    fits=_fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type
 

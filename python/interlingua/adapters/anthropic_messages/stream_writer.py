@@ -4,7 +4,7 @@ import hashlib
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import ending
-from interlingua.adapters._answers.stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded, model_of
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded, model_of
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._engine.kit import Event, Wire, arguments_text, response_of
@@ -63,7 +63,7 @@ class _Writer(claude.ClaudeWriter):
         self.writing = Writing({}, endpoint, Loss())
         super().__init__(endpoint, _DELTAS, self.writing)
         self.message: Wire | None = None
-        self.open = -1  # the block of the wire that has begun and not ended
+        self.unclosed = -1  # the block of the wire that has begun and not ended
 
     def _put(self, kind: str, **members: Any) -> None:
         self.put(kind, {"type": kind, **members})
@@ -91,12 +91,13 @@ class _Writer(claude.ClaudeWriter):
         """What is known of the usage when the answer begins."""
         if self.message is not None:
             self.message["usage"] = COUNTS.write(usage, self.endpoint, same_origin=False)
-            self._start()
+            self.begin_message()
 
-    def _start(self) -> None:
-        if self.begun:
+    def begin_message(self) -> None:
+        """The message as it begins, once."""
+        if self.message_begun:
             return
-        self.begun = True
+        self.message_begun = True
         if self.message is None:
             self.start({})
         self._put("message_start", message=self.message)
@@ -104,76 +105,60 @@ class _Writer(claude.ClaudeWriter):
 
     # ------------------------------------------------------------------------------------------ blocks
 
-    def begin(self, open_block: OpenBlock) -> None:
-        """The beginning of a block that comes in pieces; another one is written when it is complete."""
-        self._start()
-        block = open_block.block
-        match open_block.kind:
-            case "text":
-                cited: Wire = {"citations": []} if "citations" in block else {}
-                self._open(open_block, {"type": "text", "text": "", **cited})
-            case "thinking":
-                self._open(open_block, {"type": "thinking", "thinking": "", "signature": ""})
-            case "tool_use":
-                wire = block_to_wire({**block, "input": {}}, ASSISTANT, self.writing, ())
-                self._open(open_block, {**(wire or {}), "input": {}})
-                if block.get("kind", "function") != "function":
-                    open_block.kind = FREE
-            case _:
-                open_block.number = -1
-
-    def _open(self, open_block: OpenBlock, begun: Wire) -> None:
-        if self.open >= 0:  # it was cut off, and another waited for its end
-            self._put("content_block_stop", index=self.open)
-        self.open = open_block.number = self.number()
+    def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
+        """The event with which a block begins."""
+        if self.unclosed >= 0:  # it was cut off, and another waited for its end
+            self._put("content_block_stop", index=self.unclosed)
+        self.unclosed = open_block.number = self.number()
         self._put("content_block_start", index=open_block.number, content_block=begun)
+
+    def close(self, open_block: OpenBlock) -> None:
+        """The event with which a block ends."""
+        self.unclosed = -1
+        self._put("content_block_stop", index=open_block.number)
+
+    def begun(self, block: Event) -> Wire | None:
+        """A block with nothing in it yet."""
+        match block["type"]:
+            case "text":
+                return {"type": "text", "text": "", **({"citations": []} if "citations" in block else {})}
+            case "thinking":
+                return {"type": "thinking", "thinking": "", "signature": ""}
+            case _:
+                wire = block_to_wire({**block, "input": {}}, ASSISTANT, self.writing, ())
+                return {**(wire or {}), "input": {}}
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The event of a piece."""
         return "content_block_delta", {"type": "content_block_delta", "index": open_block.number, "delta": delta}
 
-    def end(self, open_block: OpenBlock) -> None:
-        """What no piece said, and the end of the block."""
+    def rest(self, open_block: OpenBlock) -> list[Wire]:
+        """What a text cites, and the signature of reasoning: one of this wire, as another provider's would come back as ours."""
         block = open_block.block
-        match block["type"]:
-            case _ if open_block.number < 0:
-                if open_block.kind in _LATE and block["type"] in _LATE:
-                    self._whole(open_block)
-                return
-            case "text" if block.get("citations"):
-                wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
-                for citation in wire.get("citations") or ():
-                    self.send(open_block, {"type": "citations_delta", "citation": citation})
-            case "thinking":
-                # only a signature of this wire: another provider's would come back as ours
-                state, signature = block.get("provider_state"), block.get("signature")
-                if signature and (state is None or self.endpoint.owns(state)):
-                    self.send(open_block, {"type": "signature_delta", "signature": signature})
-            case _:
-                pass
-        self._close(open_block)
+        if block["type"] == "text" and block.get("citations"):
+            wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
+            return [{"type": "citations_delta", "citation": citation} for citation in wire.get("citations") or ()]
+        state, signature = block.get("provider_state"), block.get("signature")
+        if block["type"] == "thinking" and signature and (state is None or self.endpoint.owns(state)):
+            return [{"type": "signature_delta", "signature": signature}]
+        return []
 
-    def _close(self, open_block: OpenBlock) -> None:
-        self.open = -1
-        self._put("content_block_stop", index=open_block.number)
-
-    def _whole(self, open_block: OpenBlock) -> None:
-        """A block that is written when it is complete; one that this wire cannot say is left out."""
-        bare = {name: value for name, value in open_block.block.items() if name != "cache"}
-        wire = block_to_wire(bare, ASSISTANT, self.writing, ())
+    def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
+        """A block of the provider; input of its own tools comes as a piece."""
+        bare = {name: value for name, value in block.items() if name != "cache"}
+        wire = block_to_wire(bare, ASSISTANT, self.writing, ()) if block["type"] in _LATE else None
         if wire is None:
-            return
+            return None
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
-        self._open(open_block, {**wire, "input": {}} if arguments else wire)
-        if arguments:
-            self.send(open_block, {"type": "input_json_delta", "partial_json": arguments_text(arguments)})
-        self._close(open_block)
+        if not arguments:
+            return wire, None
+        return {**wire, "input": {}}, {"type": "input_json_delta", "partial_json": arguments_text(arguments)}
 
     # ------------------------------------------------------------------------------------------ the end
 
     def complete(self, response: Wire) -> None:
         """Why the answer ended, and what it took."""
-        self._start()
+        self.begin_message()
         body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         delta = {name: body[name] for name in _DELTA if name in body}
         members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
@@ -183,5 +168,5 @@ class _Writer(claude.ClaudeWriter):
     def fail(self, error: Error) -> None:
         """The error."""
         if self.message is not None:
-            self._start()
+            self.begin_message()
         self._put("error", error=error_in_stream(error, self.endpoint)["error"])

@@ -5,9 +5,9 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import PLACES, enforced, is_object, object_at_root
-from interlingua.adapters._claude.tools import choose, fitted_choice
 from interlingua.adapters._claude.values import named, string
 from interlingua.adapters._content import built_in
+from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.schema import Schema, definitions, parts
 from interlingua.adapters._content.tools import (
     BESIDE,
@@ -17,12 +17,11 @@ from interlingua.adapters._content.tools import (
     is_plain,
     of_provider,
     refuse_second,
-    report_toolless,
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
 from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, same
-from interlingua.adapters._engine.kit import UNREADABLE, Wire
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire
 from interlingua.adapters._requests.members import Members
 from interlingua.adapters.anthropic_messages import toolsets
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
@@ -150,8 +149,6 @@ def _built_in(definition: Wire) -> built_in.Tool | None:
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
-_PLAIN: Final = {"name", "description", "input_schema"}
-
 
 def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     """The tools of a request, those of sets among them."""
@@ -159,25 +156,32 @@ def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     reading = members.reading
     tools: list[Tool] = []
-    taken: set[str] = {tool["name"] for tool in value if type(tool) is dict and type(tool.get("name")) is str}
+    taken: set[str] | None = None
     for wire in value:
         try:
-            of_set = toolsets.functions(wire, taken, reading) if "name" not in wire else []
-            found = of_set or [tool_from_wire(wire, reading)]
+            of_set: list[Tool] = []
+            if "name" not in wire:
+                if taken is None:
+                    taken = {tool["name"] for tool in value if type(tool) is dict and type(tool.get("name")) is str}
+                of_set = toolsets.functions(wire, taken, reading)
+            if of_set:
+                reading.tools.append(range(len(tools), len(tools) + len(of_set)))
+                tools += of_set
+            else:
+                tools.append(tool_from_wire(wire, reading))
+                reading.tools.append((len(tools) - 1,))
         except UNREADABLE as problem:
             message = "a tool cannot be read: a member is missing or has the wrong type"
             raise InvalidWire(
                 message, path=pointer((name, len(reading.tools))), adapter=members.endpoint.adapter
             ) from problem
-        reading.tools.append((*range(len(tools), len(tools) + len(found)),))
-        tools += found
     members.request["tools"] = tools
     return True
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
-    kind = tool.get("type", _CUSTOM)
+    kind = tool.get("type")
     if kind is not None and kind != _CUSTOM:
         string(kind)
         if "cache_control" in tool:
@@ -187,12 +191,6 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 reading.unusual = True
             return client_run.read(tool, reading)
         return of_provider(tool, reading.endpoint, tool.get("name"), kind)  # a set of tools has no name
-    if len(tool) == 3 and tool.keys() == _PLAIN:  # most tools
-        name, description, schema = tool["name"], tool["description"], tool["input_schema"]
-        if type(name) is str and name and type(description) is str and type(schema) is dict:
-            if not is_object(schema):
-                reading.unusual = True
-            return {"name": name, "description": description, "input_schema": schema}
     schema = tool.get("input_schema")
     if type(schema) is not dict and schema is not None and type(schema) is not bool:
         raise TypeError("input_schema")  # true is a JSON Schema too, though of no arguments that can be named
@@ -318,51 +316,44 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 
 def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """The choice of tools; without tools there is none."""
-    choice = request.get("tool_choice")
-    parallel = request.get("parallel_tool_calls")
-    if choice is None and parallel is None:
-        return
-    if not body.get("tools"):
-        _drop_choice(choice, parallel, writing)
-        return
+    """The choice of tools, and in it whether several may be called at once."""
+    fitted = fitted_choice(body.get("tools"), _ways(request, writing), writing, _offered)
     wire: Wire = {}
-    if choice is not None:
-        fitted = _any_for_one_of_a_set(choice, writing) or fitted_choice(choice, writing, provided=True)
-        wire = {**fitted, "type": TOOL_CHOICE.there[fitted["type"]]}
-    else:
-        wire["type"] = "auto"
-        writing.loss.replace(
-            ("tool_choice",),
-            {"type": "auto"},
-            "required_default",
-            "representation",
-            "the parallel switch stands in a choice",
-        )
+    if fitted is not None:
+        wire["type"] = TOOL_CHOICE.there[fitted["type"]]
+        if "name" in fitted:
+            wire["name"] = fitted["name"]
+    parallel = request.get("parallel_tool_calls")
     if parallel is not None:
-        if wire.get("type") == "none":
-            writing.loss.drop(
-                ("parallel_tool_calls",), "combination", "representation", "without calls there are none at once"
-            )
+        if not body.get("tools") or wire.get("type") == "none":
+            message = "where nothing can be called, nothing is called at once"
+            writing.loss.drop(("parallel_tool_calls",), "combination", "representation", message)
         else:
             wire["disable_parallel_tool_use"] = not parallel
-    body["tool_choice"] = wire
+            if fitted is None:
+                wire["type"] = "auto"
+                message = "the parallel switch stands in a choice"
+                auto = {"type": "auto"}
+                writing.loss.replace(("tool_choice",), auto, "required_default", "representation", message)
+    if wire:
+        body["tool_choice"] = wire
 
 
-def _any_for_one_of_a_set(choice: dict[str, Any], writing: Writing) -> dict[str, Any] | None:
-    """The choice of any tool, where the chosen one goes as one of a set, which no choice can name."""
-    name = choice.get("name") if choice["type"] == "tool" else None
-    if choice["type"] == "allowed" and choice.get("mode") == "required" and len(choice.get("names") or ()) == 1:
-        name = choice["names"][0]
-    if name not in writing.members or writing.lacks("forced_tool_choice", "tool_choice"):
-        return None
-    return choose("required", "a choice cannot name a tool of a set", writing)
+_WORDS: Final = ("auto", "none", "required")
 
 
-def _drop_choice(choice: dict[str, Any] | None, parallel: bool | None, writing: Writing) -> None:
-    if choice is not None:
-        report_toolless(choice, writing.loss)
-    if parallel is not None:
-        writing.loss.drop(
-            ("parallel_tool_calls",), "combination", "representation", "the target takes it only together with tools"
-        )
+def _ways(request: dict[str, Any], writing: Writing) -> Ways:
+    """The ways of choosing; none can name a tool that goes as one of a set."""
+    choice = request.get("tool_choice") or NOTHING
+    in_set = not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
+    return Ways(_WORDS if in_set else (*_WORDS, "tool"))
+
+
+def _offered(writing: Writing) -> dict[str, str]:
+    """The tools that a choice can name: a tool of the provider, where that is its name on the wire."""
+    offered = offered_tools(writing)
+    for tool in writing.source.get("tools") or ():
+        if tool.get("kind") == "provider" and tool.get("adapter") == writing.endpoint.adapter:
+            if (tool.get("definition") or NOTHING).get("name") == tool["name"]:
+                offered[tool["name"]] = "provider"
+    return offered

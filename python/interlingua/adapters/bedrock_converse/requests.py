@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._claude import reasoning as claude
-from interlingua.adapters._claude.members import sampling, wanted_schema
+from interlingua.adapters._claude.members import sampling
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
@@ -26,6 +26,7 @@ from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -42,10 +43,10 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     unmeasured,
+    write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, kept_metadata, report_format, stops, word
+from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
@@ -104,7 +105,7 @@ def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     control = writing.encoding.get("thinking") if writing.same_model else writing.dialect.get("reasoning_control")
     if control == NOVA:
         chosen = _fitted_nova(reasoning)
-        report_members(reasoning, chosen, writing)
+        report_members(reasoning, chosen, writing, mode_counts=True)
     else:
         forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
         chosen = claude.chosen(reasoning, request.get("max_output_tokens"), MODES, forced, body, writing)
@@ -166,7 +167,7 @@ def from_wire_request(
     if not members.request.get("tools") and reading.calls:
         facts = (*facts, TOOLLESS)
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *facts, empty=empty)
+    request = _TABLE.keep_request(members, messages, facts, empty=empty)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
@@ -233,7 +234,7 @@ def _nova_top_k(value: Any) -> Any:
     return None
 
 
-def _fits_name(name: str) -> bool:
+def _fits_name(name: str, _: Mapping[str, Any]) -> bool:
     return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
@@ -259,7 +260,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
@@ -347,9 +348,6 @@ def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writ
 # ------------------------------------------------------------------------------------------ members
 
 
-_WRITE: Final = request_writer(_written)
-
-
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, instructions and tools."""
     choice = choice_to_wire(request, (body.get("toolConfig") or {}).get("tools") or [], writing)
@@ -383,21 +381,17 @@ def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> Any:
     return None
 
 
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    path = (name,)
-    schema = wanted_schema(wanted, writing)
-    if schema is None:
-        return None
-    inner: Wire = {"schema": arguments_text(enforced(schema, writing.loss, (*path, "schema")))}
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    inner: Wire = {"schema": arguments_text(enforced(value["schema"], writing.loss, (FORMAT, "schema")))}
     for name in ("name", "description"):
-        if wanted.get(name):
-            inner[name] = wanted[name]
-        elif name in wanted:
-            writing.loss.drop((*path, name), "empty_content", "representation", f"an empty {name} is not taken")
-    report_format(wanted, writing, "schema", "name", "description")
+        if value.get(name):
+            inner[name] = value[name]
+        elif name in value:
+            writing.loss.drop((FORMAT, name), "empty_content", "representation", f"an empty {name} is not taken")
     return {"type": "json_schema", "structure": {"jsonSchema": inner}}
 
 
+_FORMS: Final = Forms(_form, ("schema", "name", "description"))
 _MOST_METADATA: Final = 16
 
 
@@ -458,7 +452,7 @@ _ROWS: Final[Rows] = {
     "outputConfig": Row(
         {
             "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "textFormat": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+            "textFormat": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
     "additionalModelRequestFields": Row(
@@ -478,6 +472,7 @@ _TABLE: Final = Table(
     _members_to_wire,
     Writing,
     needed={"toolConfig": "toolConfig"},
+    fits=_fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type
 

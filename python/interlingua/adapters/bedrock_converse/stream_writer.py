@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import ending
-from interlingua.adapters._answers.stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._engine.kit import Event, Wire, arguments_text, response_of
@@ -51,86 +51,74 @@ class _Writer(claude.ClaudeWriter):
     # ------------------------------------------------------------------------------------------ blocks
 
     def start(self, event: Event) -> None:  # noqa: ARG002
+        """The answer begins."""
+        self.begin_message()
+
+    def begin_message(self) -> None:
         """The answer begins, once."""
-        if not self.begun:
-            self.begun = True
+        if not self.message_begun:
+            self.message_begun = True
             self.put("messageStart", {"role": ASSISTANT})
 
-    def begin(self, open_block: OpenBlock) -> None:
-        """A text or thought begins with its first piece, a call with its name; any other block is written whole."""
-        self.start({})
-        block = open_block.block
-        match open_block.kind:
-            case "text" | "thinking":
-                open_block.number = self.number()
-            case "tool_use":
-                wire = self._wire({**block, "input": {}}) or {}
-                start = {name: value for name, value in wire["toolUse"].items() if name != "input"}
-                self._start(open_block, {"toolUse": start})
-                if block.get("kind", "function") != "function":
-                    open_block.kind = FREE
-            case _:
-                open_block.kind = ""
-
-    def _start(self, open_block: OpenBlock, start: Wire) -> None:
+    def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
+        """The message with which a block begins, but for texts and thoughts: they begin with their first piece."""
         open_block.number = self.number()
-        self.put("contentBlockStart", {"start": start, "contentBlockIndex": open_block.number})
+        if begun is not None:
+            self.put("contentBlockStart", {"start": begun, "contentBlockIndex": open_block.number})
+
+    def close(self, open_block: OpenBlock) -> None:
+        """The message with which a block ends."""
+        self.put("contentBlockStop", {"contentBlockIndex": open_block.number})
 
     def _wire(self, block: Event) -> Wire | None:
         return played_block(block, self.writing, ("message", "content", 0))
+
+    def begun(self, block: Event) -> Wire | None:
+        """A call begins with its name."""
+        if block["type"] != "tool_use":
+            return None
+        wire = self._wire({**block, "input": {}}) or {}
+        return {"toolUse": {name: value for name, value in wire["toolUse"].items() if name != "input"}}
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The message of a piece."""
         return "contentBlockDelta", {"delta": delta, "contentBlockIndex": open_block.number}
 
-    def end(self, open_block: OpenBlock) -> None:
-        """What no piece said, and the end of the block."""
+    def rest(self, open_block: OpenBlock) -> list[Wire]:
+        """What a text cites, and the signature of a thought; and that they are, though without a word."""
         block = open_block.block
-        if not open_block.kind:
-            self._whole(open_block)
-            return
         kind: str = block["type"]
         wire = self._wire(block) or {} if block.get("citations") or kind == "thinking" else {}
         cited = wire.get("citationsContent", {}) if kind == "text" else {}
-        if kind in _SILENT and not (open_block.sent or cited):
-            self.send(open_block, _SILENT[kind])
-        for citation in cited.get("citations", []):
-            self.send(open_block, {"citation": citation})
+        deltas: list[Wire] = [] if open_block.sent or cited or kind not in _SILENT else [_SILENT[kind]]
+        deltas += [{"citation": citation} for citation in cited.get("citations", [])]
         signature = wire.get("reasoningContent", {}).get("reasoningText", {}).get("signature")
         if kind == "thinking" and signature is not None:
-            self.send(open_block, {"reasoningContent": {"signature": signature}})
-        self.put("contentBlockStop", {"contentBlockIndex": open_block.number})
+            deltas.append({"reasoningContent": {"signature": signature}})
+        return deltas
 
-    def _whole(self, open_block: OpenBlock) -> None:
-        """A block that is written when it is complete; one that this wire cannot stream is left out."""
-        wire = self._wire(open_block.block)
-        start: Wire | None = None
-        match wire:
+    def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
+        """The beginning and the one piece of any other block."""
+        match self._wire(block):
             case {"reasoningContent": {"redactedContent": data}}:
-                delta: Wire = {"reasoningContent": {"redactedContent": data}}
+                return None, {"reasoningContent": {"redactedContent": data}}
             case {"toolUse": {"input": value, **use}}:
-                start = {"toolUse": use}
-                delta = {"toolUse": {"input": value if isinstance(value, str) else arguments_text(value)}}
+                text = value if isinstance(value, str) else arguments_text(value)
+                return {"toolUse": use}, {"toolUse": {"input": text}}
             case {"toolResult": {"content": content, **result}}:
-                start, delta = {"toolResult": result}, {"toolResult": content}
+                return {"toolResult": result}, {"toolResult": content}
             case {"image": {"source": source, **image}}:
-                start, delta = {"image": image}, {"image": {"source": source}}
+                return {"image": image}, {"image": {"source": source}}
             case {"text": text}:
-                delta = {"text": text}
+                return None, {"text": text}
             case _:
-                return
-        if start is not None:
-            self._start(open_block, start)
-        else:
-            open_block.number = self.number()
-        self.send(open_block, delta)
-        self.put("contentBlockStop", {"contentBlockIndex": open_block.number})
+                return None
 
     # ------------------------------------------------------------------------------------------ the end
 
     def complete(self, response: Wire) -> None:
         """Why the answer ended, then what it took."""
-        self.start({})
+        self.begin_message()
         body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         self.put("messageStop", {name: body[name] for name in _STOP if name in body})
         rest = {name: value for name, value in body.items() if name not in _STOP and name != "output"}

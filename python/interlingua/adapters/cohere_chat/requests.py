@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._content.schema import PLACES, Schema, holds
 from interlingua.adapters._engine.kit import (
-    NOTHING,
     UNREADABLE,
     Wire,
     keep_spelling,
@@ -15,6 +15,7 @@ from interlingua.adapters._engine.kit import (
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -26,17 +27,17 @@ from interlingua.adapters._requests.members import (
     read_model,
     whole,
 )
-from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish
+from interlingua.adapters._requests.reasoning import wish_writer
 from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     tools_reader,
     unmeasured,
     unmentioned_json,
+    write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, asked_schema, named_format, report_bare, seed_within, stops
+from interlingua.adapters._requests.rules import seed_within, stops
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
@@ -65,7 +66,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint, speaks_json=True)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -83,15 +84,11 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     return posted(PATH, body)
 
 
-_WRITE: Final = request_writer(_written, speaks_json=True)
-
-
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, documents and tools."""
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
-    if request.get("tool_choice") is not None:
-        choice_to_wire(request, body, writing)
+    choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
     report_parallel(request, writing.loss)
     _TABLE.write_options(request, body, writing)
@@ -104,23 +101,9 @@ _HIGHEST_SEED: Final = 2**64 - 1
 # -- reasoning
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "thinking", writing):
-        return None
-    if "display" in value:
-        message = "the wire does not say how reasoning is shown"
-        writing.loss.drop((name, "display"), "unsupported_field", "weakened", message)
-        del value["display"]
+def _reasoning(value: dict[str, Any], _: Wire, __: Writing) -> tuple[Any, dict[str, Any]]:
     thinking = _thinking(value)
-    written = _reasoning_from_wire(thinking) or NOTHING
-    if written == {"mode": "enabled", **value}:
-        if "mode" not in value:
-            message = "the wire says with a budget that reasoning is on"
-            writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
-    elif value or written:
-        report_wish(value, written, writing)
-    return thinking or None
+    return thinking or None, _reasoning_from_wire(thinking) or {}
 
 
 _SWITCHES: Final = ({"type": "enabled"}, {"type": "disabled"})
@@ -131,9 +114,7 @@ def _thinking(value: Mapping[str, Any]) -> Wire:
     mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
     if mode is None and effort is None and budget is None:
         return {}
-    if mode == "disabled" or effort == "none":
-        return {"type": "disabled"}
-    if budget == 0:
+    if mode == "disabled" or effort == "none" or budget == 0:
         return {"type": "disabled"}
     return {"type": "enabled"} if budget is None else {"type": "enabled", "token_budget": budget}
 
@@ -150,29 +131,14 @@ def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    loss, kind = writing.loss, value["type"]
-    if kind == "text":
-        report_bare(value, writing)
-        return {"type": "text"}
-    if writing.refuses("structured_output", name):
-        loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
-        return None
-    for member in ("tools", "documents"):
-        if body.get(member):
-            loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {member}")
-            return None
-    if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
-        loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
-        return None
-    schema = asked_schema(value, writing)
-    return {"type": "json_object"} if schema is None else {"type": "json_object", "json_schema": schema}
+def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
+    return {"type": "json_object", "json_schema": value["schema"]}
 
 
 def _is_enforced(schema: Any) -> bool:
     """Whether the provider enforces a schema: an object, no object in it without a required member, and no keyword that
     it does not know."""
-    return schema.get("type") == "object" and _has_required(schema)
+    return schema.get("type") == "object" and holds(schema, PLACES, _is_known)
 
 
 _NOT_ENFORCED: Final = frozenset(
@@ -182,18 +148,10 @@ _NOT_ENFORCED: Final = frozenset(
 _FORMATS: Final = ("date-time", "date", "time", "uuid")
 
 
-def _has_required(schema: Any) -> bool:
-    if type(schema) is list:
-        return all(_has_required(item) for item in schema)
-    if type(schema) is not dict:
-        return True
+def _is_known(schema: Schema) -> bool:
     if (schema.get("type") == "object" and not schema.get("required")) or not _NOT_ENFORCED.isdisjoint(schema):
         return False
-    if type(schema.get("format")) is str and schema["format"] not in _FORMATS:
-        return False
-    named: Any = schema.get("properties")
-    inner = [item for name, item in schema.items() if name not in ("properties", "enum", "const", "default")]
-    return all(_has_required(item) for item in (*inner, *(named.values() if type(named) is dict else ())))
+    return type(schema.get("format")) is not str or schema["format"] in _FORMATS
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -211,14 +169,13 @@ def from_wire_request(
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
     try:
-        members = _TABLE.read(body, reading, "documents", "strict_tools")
+        members = _TABLE.read(body, reading, ("documents", "strict_tools"))
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
         raise malformed("the request", (), NAME) from problem
-    called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
     facts, unusual = unmentioned_json(members.request, messages), "strict_tools" in members.options
-    request = _TABLE.keep_request(members, messages, called, is_name, *facts, empty=not messages, unusual=unusual)
+    request = _TABLE.keep_request(members, messages, facts, empty=not messages, unusual=unusual)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
@@ -269,7 +226,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
         case {"type": "json_object", "schema": dict(schema), **others} if schema and not others:
             return {"type": "json_schema", "schema": schema}
         case _:
-            return named_format(value)
+            return bare_form(value)
 
 
 def _are_stops(texts: list[str], _: Wire) -> bool:
@@ -280,6 +237,9 @@ def _is_choice(value: str, body: Wire) -> bool:
     return value in ("REQUIRED", "NONE") and type(body.get("tools")) is list and bool(body["tools"])
 
 
+_FORMS: Final = Forms(
+    _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, apart=("tools", "documents")
+)
 _ROWS: Final[Rows] = {
     "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
     "stream": Row(Kind.SWITCH, "stream", plain=()),
@@ -297,13 +257,20 @@ _ROWS: Final[Rows] = {
         REASONING,
         plain=one_of(_SWITCHES),
         parse=_reasoning_from_wire,
-        write=_reasoning,
+        write=wish_writer("thinking", _reasoning),
     ),
-    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
     "documents": Row(Kind.LIST, read=_is_no_option),
     "strict_tools": Row(Kind.ANYTHING, read=_is_no_option),
     "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
     "tool_choice": Row(Kind.TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
-_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing)
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("messages", "tools", "documents", "strict_tools"),
+    _members_to_wire,
+    Writing,
+    fits=lambda name, _: is_name(name),
+)
 wrong_type: Final = _TABLE.wrong_type

@@ -3,8 +3,25 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import ending, lost_in_pieces
-from interlingua.adapters._answers.stream_writer import FREE, NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded
-from interlingua.adapters._engine.kit import Event, Wire, data_of, report_replayable_state, response_of, state_of
+from interlingua.adapters._answers.stream_writer import (
+    FREE,
+    NO_ANSWER,
+    TEXT,
+    Block,
+    Encoder,
+    OpenBlock,
+    Writer,
+    encoded,
+)
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    Event,
+    Wire,
+    data_of,
+    report_replayable_state,
+    response_of,
+    state_of,
+)
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
 from interlingua.adapters.cohere_chat.responses import answer_id, to_wire_response
@@ -19,6 +36,8 @@ _DONE: Final = "[DONE]"
 _END: Final = ("finish_reason", "usage", "logprobs")
 """The members of an answer that its end tells."""
 _PROSE: Final = ("text", "thinking")
+_NAMES: Final = {"content": "content", "tool_calls": "tool-call"}
+"""What the events of a member are called."""
 _DELTAS: Final[dict[str, Wire]] = {
     "text": {"content": {"text": TEXT}},
     "thinking": {"content": {"thinking": TEXT}},
@@ -50,20 +69,20 @@ class _Writer(Writer):
         data["id"] = event["response_id"] if event.get("response_id") is not None else answer_id(seed)
         self.put("message-start", data)
 
-    def begin(self, open_block: OpenBlock) -> None:
-        """A part begins, or a call. What has no pieces is told when it is whole."""
-        if open_block.kind in _PROSE:
-            open_block.number = self.number("content")
-            self._event("content-start", open_block.number, content={"type": open_block.kind, open_block.kind: ""})
-        elif open_block.kind == "tool_use":
-            open_block.number = self.number("tool_calls")
-            written = self._written(open_block.begun)["tool_calls"][0]
-            call = {**written, "function": {**written["function"], "arguments": ""}}
-            self._event("tool-call-start", open_block.number, tool_calls=call)
-            if open_block.begun.get("kind") == "custom":
-                open_block.kind = FREE
+    def begun(self, block: Block) -> Wire | None:
+        """A part or a call with nothing in it yet."""
+        if block["type"] in _PROSE:
+            return {"content": {"type": block["type"], block["type"]: ""}}
+        call = self._written(block)["tool_calls"][0]
+        return {"tool_calls": {**call, "function": {**call["function"], "arguments": ""}}}
 
-    def _written(self, block: dict[str, Any]) -> Wire:
+    def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
+        """The event with which a part or a call begins."""
+        for member, value in (begun or NOTHING).items():
+            open_block.number = self.number(member)
+            self._event(f"{_NAMES[member]}-start", open_block.number, **{member: value})
+
+    def _written(self, block: Block) -> Wire:
         return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing, answer=True)
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
@@ -85,11 +104,10 @@ class _Writer(Writer):
                 self._event("citation-end", number)
             self._event("content-end", open_block.number)
             return
-        for member, name in (("content", "content"), ("tool_calls", "tool-call")):
+        for member, name in _NAMES.items():
             for whole in written.get(member) or ():
-                number = self.number(member)
-                self._event(f"{name}-start", number, **{member: whole})
-                self._event(f"{name}-end", number)
+                self.open(open_block, {member: whole})
+                self._event(f"{name}-end", open_block.number)
 
     def complete(self, response: dict[str, Any]) -> None:
         """How it ended and what it took, and the mark behind all events."""

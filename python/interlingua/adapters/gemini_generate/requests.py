@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._content.schema import fitted
 from interlingua.adapters._engine.kit import (
     Wire,
     report_foreign_state,
@@ -15,6 +16,7 @@ from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range, window
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -27,14 +29,11 @@ from interlingua.adapters._requests.members import (
     put,
     within,
 )
-from interlingua.adapters._requests.reasoning import nearest, refuses_reasoning, report_members
-from interlingua.adapters._requests.requests import Table, body_of, posted, request_writer, unmeasured
+from interlingua.adapters._requests.reasoning import nearest, wish_writer
+from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, write_request
 from interlingua.adapters._requests.rules import (
-    FORMAT,
     MOST_LOGPROBS,
     kept_metadata,
-    report_bare,
-    report_format,
     seed_within,
     stops,
     word,
@@ -65,10 +64,10 @@ from interlingua.adapters.gemini_generate.tables import (
     path_as_sent,
 )
 from interlingua.adapters.gemini_generate.tools import (
+    DIALECT,
     Offered,
     choice_from_wire,
     choice_to_wire,
-    fitted,
     is_mode,
     is_taken,
     json_schema,
@@ -125,7 +124,7 @@ def from_wire_request(
     ):
         encoding["call_first"] = True
     unusual = _is_unusual(members.request, body)
-    request = _TABLE.keep_request(members, messages, reading.names, fits_name, empty=not contents, unusual=unusual)
+    request = _TABLE.keep_request(members, messages, empty=not contents, unusual=unusual)
     if contents_may:
         note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
@@ -267,7 +266,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -307,14 +306,10 @@ def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endp
     return f"{path}:streamGenerateContent" + ("" if encoding.get("array") else "?alt=sse")
 
 
-_WRITE: Final = request_writer(_written)
-
-
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Writes the members beside contents and tools."""
     report_parallel(request, writing.loss)
-    if request.get("tool_choice") is not None:
-        choice_to_wire(request, body, writing)
+    choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing, ("stream",))
     _TABLE.write_options(request, body, writing)
     if "cachedContent" in body and not _CACHED.isdisjoint(body):
@@ -337,10 +332,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
 # -- reasoning
 
 
-def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wire | None:
-    """Writes the thinkingConfig; what is fitted to the model is reported."""
-    if refuses_reasoning(value, "thinking", writing):
-        return None
+def _reasoning(value: Reasoning, _: Wire, writing: Writing) -> tuple[Any, Reasoning]:
     taken = _fitted(value, writing)
     wire: Wire = {}
     if "effort" in taken:
@@ -351,8 +343,7 @@ def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wir
         wire["thinkingBudget"] = 0 if taken["mode"] == "disabled" else -1
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
-    report_members(value, taken, writing, mode_counts=False)
-    return wire or None
+    return wire or None, taken
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
@@ -387,23 +378,14 @@ def _level(word: str, writing: Writing) -> str:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
-    """Asks for the form of the answer; what of it cannot be asked for is reported."""
-    loss, path, kind = writing.loss, (name,), value["type"]
-    if kind == "text":
-        report_bare(value, writing)
-        return None
-    if kind == "json_schema" and "schema" not in value:
-        loss.replace((name, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
-    if writing.lacks("supports_structured_output", name):
-        loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
-        return None
-    if kind == "json_schema" and "schema" in value:
-        put(body, "generationConfig", "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
-    elif "schema" in value:
-        loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
-    report_format(value, writing, "schema")
-    return "application/json"
+def _form(value: dict[str, Any], body: Wire, writing: Writing) -> str:
+    schema = fitted(value["schema"], DIALECT, writing.loss, (FORMAT, "schema"))
+    put(body, "generationConfig", "responseJsonSchema", schema)
+    return _JSON
+
+
+_JSON: Final = "application/json"
+_FORMS: Final = Forms(_form, json=_JSON, enforced=True)
 
 
 # -- service and labels
@@ -454,9 +436,7 @@ _ROWS: Final[Rows] = {
             "logprobs": _number(Kind.COUNT, "top_logprobs", 0, MOST_LOGPROBS, _top_logprobs),
             "stopSequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
             "responseLogprobs": Row(Kind.SWITCH, "logprobs", plain=()),
-            "responseMimeType": Row(
-                Kind.TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
-            ),
+            "responseMimeType": Row(Kind.TEXT, FORMAT, _read_format, plain=one_of((_JSON,)), write=form_writer(_FORMS)),
             "responseJsonSchema": Row(Kind.ANYTHING, FORMAT, _read_format, plain=is_taken),
             "responseSchema": Row(Kind.OBJECT, FORMAT, _read_format),
             "thinkingConfig": Row(
@@ -467,7 +447,7 @@ _ROWS: Final[Rows] = {
                 },
                 REASONING,
                 parse=_reasoning_from_wire,
-                write=_reasoning,
+                write=wish_writer("thinking", _reasoning),
             ),
         }
     ),
@@ -489,6 +469,7 @@ _TABLE: Final = Table(
     Writing,
     named=_named,
     other_names=[name for name, first in CAMEL.items() if first in _ROWS],
+    fits=lambda name, _: fits_name(name),
 )
 
 

@@ -54,10 +54,9 @@ class _Writer(Writer):
 
     # -- blocks
 
-    def begin(self, open_block: OpenBlock) -> None:
-        """A text begins with its first piece."""
-        if not _in_pieces(open_block.block, self.endpoint):
-            open_block.kind = ""
+    def delta(self, open_block: OpenBlock) -> Wire | None:
+        """The part that a piece is."""
+        return super().delta(open_block) if _in_pieces(open_block.begun, self.endpoint) else None
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The chunk of a piece."""

@@ -3,7 +3,16 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import ending
-from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import (
+    NO_ANSWER,
+    TEXT,
+    Block,
+    Encoder,
+    OpenBlock,
+    Writer,
+    encoded,
+    model_of,
+)
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire, response_of
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
@@ -16,7 +25,6 @@ from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _DELTAS: Final[dict[str, Wire]] = {"text": {"content": TEXT}, "thinking": {"content": "", "thinking": TEXT}}
-_PROSE: Final = frozenset(_DELTAS)
 
 
 def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
@@ -57,19 +65,14 @@ class _Writer(Writer):
             raise KeyError("index")
         return super().piece(open_block, text)
 
-    def end(self, open_block: OpenBlock) -> None:
-        """What is no text is told whole."""
-        block = open_block.block
-        if block["type"] in _PROSE:
-            return
+    def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
+        """What is no text is told at once."""
         if block["type"] == "tool_use":
-            self.send(open_block, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]})
-            return
+            return None, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]}
         message = {"role": "assistant", "content": [block]}
-        whole = message_to_wire(message, (), self.writing, answer=True)
-        members: Wire = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
-        if members:
-            self.send(open_block, {"content": "", **members})
+        written = message_to_wire(message, (), self.writing, answer=True)
+        members: Wire = {name: written[name] for name in ("images", "tool_calls") if name in written}
+        return (None, {"content": "", **members}) if members else None
 
     def complete(self, response: dict[str, Any]) -> None:
         """The line that ends the answer, with the members that the message has beside its content."""

@@ -65,7 +65,7 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
         runs = _written(messages, order, writing)
     body = runs.body
     items: Items | None = None
-    if read is not None or came_otherwise(messages):
+    if read is not None or came_otherwise(messages, writing.endpoint):
         items = Items(messages, "messages", writing)
         body = items.settled(runs.body, runs.of, read)
     if read is None and (writing.legacy or items is not None) and any(map(_lacks_an_id, body)):
@@ -99,7 +99,7 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs"
         else:
             wire = _plain_to_wire(message, position, writing, runs)
         runs.body.append(wire)
-        runs.of.append((position,) if runs.first in (-1, position) else (runs.first, position))
+        runs.of.append((position,) if runs.first < 0 or runs.first == position else (runs.first, position))
         if not runs.waiting:
             runs.first = -1
     if runs.waiting:

@@ -12,7 +12,7 @@ from interlingua.adapters._openai.members import (
     SWITCHES,
     TIERS,
     VERBOSITIES,
-    asked_format,
+    forms,
     is_bare_format,
     is_choice,
     is_named_schema,
@@ -23,6 +23,7 @@ from interlingua.adapters._openai.members import (
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai.writing import fits_name
+from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -42,12 +43,12 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     tools_reader,
     unmeasured,
     unmentioned_json,
+    write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, MOST_LOGPROBS, named_format, stops, top_logprobs, word
+from interlingua.adapters._requests.rules import MOST_LOGPROBS, stops, top_logprobs, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
@@ -87,7 +88,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint, speaks_json=True)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -102,9 +103,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
-
-
-_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -179,16 +177,8 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    match asked_format(name, value, writing, enforced=True):
-        case "text":
-            return {"type": "text"}
-        case "json":
-            return {"type": "json_object"}
-        case "json_schema":
-            return {"type": "json_schema", "json_schema": schema_to_wire(value, writing)}
-        case _:
-            return None
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", "json_schema": schema_to_wire(value, writing)}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -209,14 +199,7 @@ def from_wire_request(
     if body.get("stream") is True and "stream_options" not in body:
         members.words["usage"] = "unasked"
     facts = unmentioned_json(members.request, messages)
-    request = _TABLE.keep_request(
-        members,
-        messages,
-        reading.names,
-        lambda name: fits_name(name, endpoint.dialect),
-        *facts,
-        empty=not messages,
-    )
+    request = _TABLE.keep_request(members, messages, facts, empty=not messages)
     too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
@@ -272,7 +255,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
         case {"type": "json_schema" | "json_object", "schema": dict(schema)} if len(value) == 2:
             return {"type": "json_schema", "schema": schema}
         case _:
-            return named_format(value)
+            return bare_form(value)
 
 
 def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -347,7 +330,9 @@ _ROWS: Final[Rows] = {
     "functions": Row(Kind.LIST, read=_read_functions),
     "tool_choice": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",), plain=is_choice),
     "function_call": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",)),
-    "response_format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+    "response_format": Row(
+        Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(forms(_form))
+    ),
     **{name: Row(Kind.ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
     "reasoning_effort": Row(Kind.TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire),
     "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
@@ -377,5 +362,6 @@ _TABLE: Final = Table(
     },
     shared=SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
+    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type

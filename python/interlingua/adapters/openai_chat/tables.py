@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._engine.kit import BiMap, Wire
 from interlingua.adapters._engine.spelling import Spellings
+from interlingua.adapters._engine.writing import CallIds
 from interlingua.adapters._history.messages import other_members
 from interlingua.adapters._openai.writing import Target
 from interlingua.canonical.endpoint import Endpoint
@@ -16,7 +17,7 @@ AUDIO: Final = BiMap({"wav": "audio/wav", "mp3": "audio/mpeg"})
 
 SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast")
 
-LONGEST_TOOL_ID: Final = 40
+CALL_IDS: Final = CallIds(longest=40)
 PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
 
 FILLER: Final = "(empty)"
@@ -57,7 +58,7 @@ class Writing(Target):
     __slots__ = ("called", "legacy", "moved", "place", "with_ids")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
-        super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
+        super().__init__(source, endpoint, loss, CALL_IDS)
         self.place = ""
         self.called: dict[str, str] = {}
         self.legacy: dict[str, str] = {}

@@ -405,8 +405,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     calls = message.get("tool_calls")
     spellings: Spellings = {}
     form = _form_of(content, message, reading)
-    required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
-    if calls and required:
+    if calls and reading.endpoint.dialect.get("reasoning_replay_required"):
         reading.unusual = True
     if calls and within(message, _PLAIN_TURN):
         blocks = answer_content(message, reading) if content else []

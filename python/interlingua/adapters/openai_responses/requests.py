@@ -12,8 +12,8 @@ from interlingua.adapters._openai.members import (
     SWITCHES,
     TIERS,
     VERBOSITIES,
-    asked_format,
     effort,
+    forms,
     is_bare_format,
     is_choice,
     is_named_schema,
@@ -23,6 +23,7 @@ from interlingua.adapters._openai.members import (
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared, from_sibling
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai.writing import fits_name
+from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -34,9 +35,9 @@ from interlingua.adapters._requests.members import (
     put,
     within_limit,
 )
-from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish, wish
-from interlingua.adapters._requests.requests import Table, body_of, posted, request_writer, unmeasured, unmentioned_json
-from interlingua.adapters._requests.rules import FORMAT, named_format, word
+from interlingua.adapters._requests.reasoning import wish, wish_writer
+from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, unmentioned_json, write_request
+from interlingua.adapters._requests.rules import word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_responses.messages import (
     input_from_wire,
@@ -81,7 +82,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint, speaks_json=True)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -109,9 +110,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if state is not None:
         report_state(request, writing, (), fields=True)
     return posted("/responses", body)
-
-
-_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -165,30 +163,18 @@ def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str]
     return None
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "reasoning_effort", writing):
-        return None
-    written: dict[str, Any] = {}
-    if (asked_for := effort(value, writing)) is not None:
-        written["effort"] = asked_for
+def _reasoning(value: dict[str, Any], body: Wire, writing: Writing) -> tuple[Any, dict[str, Any]]:
+    taken: dict[str, Any] = {}
+    if (word := effort(value, writing)) is not None:
+        taken["effort"] = word
     if value.get("display") == "summarized":
-        written["display"] = value["display"]
-        put(body, name, "summary", "auto")
-    report_wish(value, written, writing)
-    return asked_for
+        taken["display"] = value["display"]
+        put(body, "reasoning", "summary", "auto")
+    return word, taken
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    match asked_format(name, value, writing, enforced=value.get("schema") is not None):
-        case "text":
-            return {"type": "text"}
-        case "json":
-            return {"type": "json_object"}
-        case "json_schema":
-            return {"type": "json_schema", **schema_to_wire(value, writing)}
-        case _:
-            return None
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", **schema_to_wire(value, writing)}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -236,9 +222,7 @@ def from_wire_request(
         reading.unusual = True
     asking = messages[1:] if isinstance(instructions, str) else messages
     facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
-    _TABLE.keep_request(
-        members, messages, reading.names, lambda name: fits_name(name, endpoint.dialect), *facts, empty=empty
-    )
+    _TABLE.keep_request(members, messages, facts, empty=empty)
     if may_differ(reading.unusual):
         writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
@@ -269,7 +253,7 @@ def _summary_from_wire(value: str) -> dict[str, Any] | None:
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     if value.get("type") == "json_schema":
         return schema_from_wire({name: item for name, item in value.items() if name != "type"})
-    return named_format(value)
+    return bare_form(value)
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -284,9 +268,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _is_format(value: Wire, _: Wire) -> bool:
     schema = {name: item for name, item in value.items() if name != "type"}
-    return is_bare_format(value) or (
-        value.get("type") == "json_schema" and "schema" in value and is_named_schema(schema)
-    )
+    return is_bare_format(value) or (value.get("type") == "json_schema" and is_named_schema(schema))
 
 
 def _without_logprobs(value: list[Any], _: Wire) -> bool:
@@ -303,12 +285,20 @@ _ROWS: Final[Rows] = {
     "text": Row(
         {
             "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
-            "format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+            "format": Row(
+                Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(forms(_form))
+            ),
         }
     ),
     "reasoning": Row(
         {
-            "effort": Row(Kind.TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
+            "effort": Row(
+                Kind.TEXT,
+                REASONING,
+                plain=one_of(EFFORTS),
+                parse=wish("effort"),
+                write=wish_writer("reasoning_effort", _reasoning),
+            ),
             "summary": Row(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }
     ),
@@ -338,5 +328,6 @@ _TABLE: Final = Table(
         )
     ),
     needed={"tool_choice": "tools"},
+    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type

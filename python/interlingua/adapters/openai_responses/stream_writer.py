@@ -1,9 +1,10 @@
 """Streams to the wire: `stream_encoder` writes the frames with which a provider of this wire would have given some events."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
-from interlingua.adapters._engine.kit import Event, Wire
+from interlingua.adapters._engine.kit import NOTHING, Event, Wire
 from interlingua.adapters._openai.errors import error_in_stream
 from interlingua.adapters.openai_responses.calls import derived_item_id, is_built_in
 from interlingua.adapters.openai_responses.items import turn_to_wire
@@ -29,27 +30,38 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     return encoded(_Writer(endpoint, created))
 
 
-_EVENTS: Final = {
-    "text": "response.output_text",
-    "refusal": "response.refusal",
-    "thinking": "response.reasoning_summary_text",
-    "call": "response.function_call_arguments",
-    "custom": "response.custom_tool_call_input",
+class _Kind(NamedTuple):
+    """An item that is told in pieces: what its `events` are called, but for `delta` and `done`, the `member` that holds all that
+    they say, and how the item begins, with nothing in it yet. Of one that has a part: what the events of that are called, its
+    `place`, and what stands beside its pieces.
+    """
+
+    events: str
+    member: str
+    begun: Wire
+    part: str = ""
+    place: Mapping[str, Any] = NOTHING
+    beside: Mapping[str, Any] = NOTHING
+
+
+_STARTED: Final = "in_progress"
+_MESSAGE: Final[Wire] = {"status": _STARTED, "content": []}
+_FIRST: Final[Wire] = {"content_index": 0}
+_KINDS: Final[Mapping[Any, _Kind]] = {
+    "output_text": _Kind("response.output_text", "text", _MESSAGE, "response.content_part", _FIRST, {"logprobs": []}),
+    "refusal": _Kind("response.refusal", "refusal", _MESSAGE, "response.content_part", _FIRST),
+    "reasoning": _Kind(
+        "response.reasoning_summary_text",
+        "text",
+        {"summary": []},
+        "response.reasoning_summary_part",
+        {"summary_index": 0},
+    ),
+    "function_call": _Kind("response.function_call_arguments", "arguments", {"status": _STARTED, "arguments": ""}),
+    "custom_tool_call": _Kind("response.custom_tool_call_input", "input", {"status": _STARTED, "input": ""}),
 }
-"""What the events of a block are called, but for `delta` and `done`."""
-_PARTS: Final = {
-    "text": "response.content_part",
-    "refusal": "response.content_part",
-    "thinking": "response.reasoning_summary_part",
-}
-"""What the events of its one part are called."""
-_DELTAS: Final[dict[str, Wire]] = {
-    "text": {"content_index": 0, "logprobs": [], "delta": TEXT},
-    "refusal": {"content_index": 0, "delta": TEXT},
-    "thinking": {"summary_index": 0, "delta": TEXT},
-    "call": {"delta": TEXT},
-    "custom": {"delta": TEXT},
-}
+"""By the type of the item, or of the one part of a message."""
+_DELTAS: Final[dict[str, Wire]] = {name: {**kind.place, **kind.beside, "delta": TEXT} for name, kind in _KINDS.items()}
 
 
 class _Writer(Writer):
@@ -79,44 +91,41 @@ class _Writer(Writer):
         self.writing.identity = event.get("response_id") or derived_item_id("resp_", event.get("message_id"))
         self.head = {"id": self.writing.identity, **demanded(self.created), "output": [], "usage": None}
         self.head["model"] = model_of(event, self.endpoint) or ""  # clients require it
-        self._put("response.created", response={**self.head, "status": "in_progress"})
-        self._put("response.in_progress", response={**self.head, "status": "in_progress"})
+        self._put("response.created", response={**self.head, "status": _STARTED})
+        self._put("response.in_progress", response={**self.head, "status": _STARTED})
 
     # -- blocks
 
     def begin(self, open_block: OpenBlock) -> None:
-        """The item of a block, with nothing in it yet; none where a block has no form on this wire."""
-        if is_built_in(open_block.block, self.writing):
-            open_block.kind, open_block.number = "", len(self.output)
-            self.late.add(open_block.number)
+        """The item of a block, with nothing in it yet; none where a block has no form on this wire. A call of a built-in tool is
+        told when it is whole: its item can hold nothing before."""
+        late = is_built_in(open_block.block, self.writing)
+        items = [] if late else self._items(open_block.block)
+        open_block.kind, open_block.number = "", len(self.output) if late or items else -1
+        if late:
             self.output.append({})
-            return
-        items = self._items(open_block.block)
-        open_block.kind, open_block.number = "", -1
-        if not items:
-            return
-        item = items[0]
-        self._identify(item)
-        open_block.kind = kind = "" if open_block.block["type"] == "opaque" else _kind(item)
-        open_block.number = len(self.output)
-        self.output.append(item)
-        self._put("response.output_item.added", output_index=open_block.number, item=_begun(item, kind))
-        if kind in _PARTS:
-            part = {"type": "summary_text", "text": ""} if kind == "thinking" else {**item["content"][0], kind: ""}
-            self._put(f"{_PARTS[kind]}.added", **self._where(open_block), part=part)
+            self.late.add(open_block.number)
+        elif items:
+            self.output.append(items[0])
+            self._add(open_block, items[0], "" if open_block.block["type"] == "opaque" else _kind(items[0]))
 
-    def _where(self, open_block: OpenBlock) -> Wire:
-        """The item of a block, and its one part."""
-        place = {name: number for name, number in _DELTAS[open_block.kind].items() if name.endswith("_index")}
-        return {"item_id": self.output[open_block.number].get("id"), "output_index": open_block.number, **place}
-
-    def _identify(self, item: Wire) -> None:
-        """Gives an item an id of its own: clients tell items apart by their ids."""
+    def _add(self, open_block: OpenBlock, item: Wire, kind: str, state: Mapping[str, Any] = NOTHING) -> None:
+        """An item begins, and its part. It has an id of its own: clients tell items apart by their ids."""
         identity = item.get("id")
         if isinstance(identity, str):
             if identity in self.ids:
-                item["id"] = identity = derived_item_id(identity.partition("_")[0] + "_", identity, len(self.output))
+                item["id"] = identity = derived_item_id(identity.partition("_")[0] + "_", identity, open_block.number)
             self.ids.add(identity)
+        open_block.kind = kind
+        begun = {**item, **state, **(_KINDS[kind].begun if kind else NOTHING)}
+        self._put("response.output_item.added", output_index=open_block.number, item=begun)
+        if kind and _KINDS[kind].part:
+            self._put(f"{_KINDS[kind].part}.added", **self._where(open_block), part=_part(kind, item, ""))
+
+    def _where(self, open_block: OpenBlock) -> Wire:
+        """The item of a block, and its one part."""
+        item_id = self.output[open_block.number].get("id")
+        return {"item_id": item_id, "output_index": open_block.number, **_KINDS[open_block.kind].place}
 
     def _items(self, block: Block) -> list[Wire]:
         message = {"role": "assistant", "content": [block]}
@@ -124,67 +133,45 @@ class _Writer(Writer):
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The frame of a piece."""
-        name = f"{_EVENTS[open_block.kind]}.delta"
-        where = {"item_id": self.output[open_block.number].get("id"), "output_index": open_block.number}
-        return name, {"type": name, **where, **delta}
+        name = f"{_KINDS[open_block.kind].events}.delta"
+        return name, {"type": name, **self._where(open_block), **delta}
 
     def end(self, open_block: OpenBlock) -> None:
         """What was told of an item, and the item itself."""
-        if open_block.number < 0:
+        number = open_block.number
+        if number < 0:
             return
-        if open_block.number in self.late:
-            self._write_whole(open_block)
-            return
-        block, begun = open_block.block, self.output[open_block.number]
-        items = self._items(block)
+        begun, items = self.output[number], self._items(open_block.block)
         item = items[0] if items else begun
-        if open_block.kind and (block["type"] == "opaque" or _kind(item) != open_block.kind):
+        if number in self.late:
+            self._tell(open_block, item)
+        elif open_block.kind and (open_block.block["type"] == "opaque" or _kind(item) != open_block.kind):
             open_block.kind = ""  # what was told of it cannot be taken back; the item itself follows
         if isinstance(begun.get("id"), str):
             item["id"] = begun["id"]
         if open_block.kind:
-            self._end_item(open_block, item)
-        self._done(open_block.number, item)
-
-    def _end_item(self, open_block: OpenBlock, item: Wire) -> None:
-        """All that the pieces of a block said, and its part as it is."""
-        kind, where = open_block.kind, self._where(open_block)
-        text = open_block.block.get("text")
-        match kind:
-            case "text":
-                data: Wire = {"text": text, "logprobs": []}
-            case "refusal":
-                data = {"refusal": text}
-            case "thinking":
-                data = {"text": text}
-            case "call":
-                data = {"name": item["name"], "arguments": item["arguments"]}
-            case _:
-                data = {"input": item["input"]}
-        self._put(f"{_EVENTS[kind]}.done", **where, **data)
-        if kind in _PARTS:
-            part = {"type": "summary_text", "text": text} if kind == "thinking" else item["content"][0]
-            self._put(f"{_PARTS[kind]}.done", **where, part=part)
-
-    def _done(self, number: int, item: Wire) -> None:
+            self._end_pieces(open_block, item)
         self.output[number] = item
         self.ended.add(number)
         self._put("response.output_item.done", output_index=number, item=item)
 
-    def _write_whole(self, open_block: OpenBlock) -> None:
-        """A call of a built-in tool, whose item can hold nothing while its arguments are not whole; or the call of a function
-        that it turns out to be."""
-        item = self._items(open_block.block)[0]
-        self._identify(item)
+    def _tell(self, open_block: OpenBlock, item: Wire) -> None:
+        """The beginning of a call of a built-in tool that is whole; and the piece of the call of a function that it turns out to
+        be."""
         self.output[open_block.number] = item
         kind = _kind(item)
-        begun = _begun({**item, "status": "in_progress"}, kind)
-        self._put("response.output_item.added", output_index=open_block.number, item=begun)
-        if kind == "call":
-            open_block.kind = kind
-            self.send(open_block, {"delta": item["arguments"]})
-            self._end_item(open_block, item)
-        self._done(open_block.number, item)
+        self._add(open_block, item, kind, {"status": _STARTED})
+        if kind:
+            self.send(open_block, {"delta": item[_KINDS[kind].member]})
+
+    def _end_pieces(self, open_block: OpenBlock, item: Wire) -> None:
+        """All that the pieces of a block said, and its part as it is."""
+        kind, where = _KINDS[open_block.kind], self._where(open_block)
+        said = item[kind.member] if kind.member in item else open_block.block.get("text")
+        named = {"name": item["name"]} if open_block.kind == "function_call" else NOTHING
+        self._put(f"{kind.events}.done", **where, **kind.beside, **named, **{kind.member: said})
+        if kind.part:
+            self._put(f"{kind.part}.done", **where, part=_part(open_block.kind, item, said))
 
     # -- the end
 
@@ -206,31 +193,15 @@ class _Writer(Writer):
 
 
 def _kind(item: Wire) -> str:
-    match item.get("type"):
-        case "message" if item["content"][0].get("type") == "output_text":
-            return "text"
-        case "message" if item["content"][0].get("type") == "refusal":
-            return "refusal"
-        case "reasoning":
-            return "thinking"
-        case "function_call":
-            return "call"
-        case "custom_tool_call":
-            return "custom"
-        case _:
-            return ""
+    """What an item is that is told in pieces; nothing of one that comes whole."""
+    kind: Any = item.get("type")
+    if kind == "message":
+        kind = item["content"][0].get("type")
+    return str(kind) if kind in _KINDS else ""
 
 
-def _begun(item: Wire, kind: str) -> Wire:
-    """An item as it is told first: nothing in it yet."""
-    match kind:
-        case "text" | "refusal":
-            return {**item, "status": "in_progress", "content": []}
-        case "thinking":
-            return {**item, "summary": []}
-        case "call":
-            return {**item, "status": "in_progress", "arguments": ""}
-        case "custom":
-            return {**item, "status": "in_progress", "input": ""}
-        case _:
-            return item
+def _part(kind: str, item: Wire, text: Any) -> Wire:
+    """The one part of an item with a text."""
+    if kind == "reasoning":
+        return {"type": "summary_text", "text": text}
+    return {**item["content"][0], _KINDS[kind].member: text}

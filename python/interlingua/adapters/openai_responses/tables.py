@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._engine import reading as _reading
 from interlingua.adapters._engine.kit import NOTHING
+from interlingua.adapters._engine.writing import CallIds
 from interlingua.adapters._openai.writing import Target
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.canonical.endpoint import Endpoint
@@ -19,7 +20,7 @@ CALLS_FOR_THE_CALLER: Final = frozenset(("computer_call", "local_shell_call", "a
 SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
 LEAST_OUTPUT_TOKENS: Final = 16
 
-LONGEST_TOOL_ID: Final = 64
+CALL_IDS: Final = CallIds(longest=64)
 
 FILLER: Final = "(empty)"
 """Stands where the wire takes no empty message."""
@@ -94,7 +95,7 @@ class Writing(Target):
     __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reshaped")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
-        super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
+        super().__init__(source, endpoint, loss, CALL_IDS)
         self.identity: str | None = source.get("id") if self.answering else None
         self.answer = self.answering and not self.same_origin
         self.calls: dict[str, str] = {}

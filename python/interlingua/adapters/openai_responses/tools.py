@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.built_in import BUILT_IN
+from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
@@ -23,7 +24,6 @@ from interlingua.adapters._content.tools import (
     Tool,
     is_plain,
     of_provider,
-    report_toolless,
     write_tools,
 )
 from interlingua.adapters._engine.items import Row, read_item, tool_name, write_item
@@ -32,7 +32,7 @@ from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings
 from interlingua.adapters._history.order import moves_behind
 from interlingua.adapters._openai import tools as _openai_tools
-from interlingua.adapters._openai.tools import as_enforced, fitted_choice, parallel_to_wire
+from interlingua.adapters._openai.tools import as_enforced, parallel_to_wire
 from interlingua.adapters._openai.writing import can_be_enforced
 from interlingua.adapters.openai_responses.built_in import TOOLS, answered, built_in
 from interlingua.adapters.openai_responses.parts import MARK
@@ -441,16 +441,13 @@ def _of_provider(tool: Wire, reading: Reading) -> Tool:
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     parallel_to_wire(request, body, writing)
-    choice = request.get("tool_choice")
-    if choice is None:
-        return
-    if not ("tools" in body or _declares(body["input"])):
-        report_toolless(choice, writing.loss)
-    elif writing.refuses("tool_choice"):
-        writing.report_refused("tool_choice", choice)
-    elif (fitted := fitted_choice(choice, writing)) is not None:
+    tools = "tools" in body or _declares(body["input"])
+    if (fitted := fitted_choice(tools, _WAYS, writing)) is not None:
         nameless = [tool.get("type") for tool in body.get("tools", ()) if "name" not in tool]
         body["tool_choice"] = _encoded_choice(fitted, nameless)
+
+
+_WAYS: Final = Ways(ALL)
 
 
 def _declares(items: str | list[Wire]) -> bool:

@@ -1,6 +1,6 @@
 """
-The faces: a module per wire, with the paths that its clients use. A face is plain: its `ADAPTER`, its `PATHS`, and
-`routes`, which gives each path its operation.
+The faces: one module per wire, with the paths that the clients of the wire use. A face has an `ADAPTER`, its `PATHS`,
+and the function `routes`, which gives each path its operation.
 """
 
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from interlingua.gateway.clients import is_coheres
+from interlingua.gateway.clients import is_cohere_sdk
 from interlingua.gateway.faces import (
     anthropic_messages,
     bedrock_converse,
@@ -36,23 +36,23 @@ FACES = (
     cohere_chat,
 )
 STORING = (openai_completions, openai_responses, openai_conversations, gemini_caches)
-"""What is served of a wire where objects are stored: `STORED_PATHS` and `stored_routes`."""
+"""The modules with the paths that exist where objects are stored: `STORED_PATHS` and `stored_routes`."""
 
 UNKNOWN_OPERATION: dict[str, str] = dict.fromkeys((openai_chat.ADAPTER, openai_responses.ADAPTER), "unknown_url")
-"""By wire, the code of an operation that the gateway does not have, where that is another one than of a model that it does not
-have."""
+"""The error code for an unknown operation, by wire, where it differs from the code for an unknown model."""
 
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths of all faces, and the lists of models that two of them share."""
-    found = [*models.routes(gateway), *(route for face in FACES for route in face.routes(gateway))]
+    all_routes = [*models.routes(gateway), *(route for face in FACES for route in face.routes(gateway))]
     if gateway.objects is not None:
-        found += [route for face in STORING for route in face.stored_routes(gateway)]
-    return found
+        all_routes += [route for face in STORING for route in face.stored_routes(gateway)]
+    return all_routes
 
 
 def of(request: Request) -> str:
-    """The wire whose client this looks like, by its path and headers: an error at any path is one of a wire."""
+    """The wire that the client of a request seems to use, by path and headers: an error at any path is an error of a
+    wire."""
     path = request.url.path
     if (
         "/v1beta/" in path
@@ -65,20 +65,21 @@ def of(request: Request) -> str:
         return bedrock_converse.ADAPTER
     if "/api/" in path:
         return ollama_chat.ADAPTER
-    if "/v2/" in path or is_coheres(request):
+    if "/v2/" in path or is_cohere_sdk(request):
         return cohere_chat.ADAPTER
     if "anthropic-version" in request.headers or "/v1/messages" in path:
         return anthropic_messages.ADAPTER
     return openai_responses.ADAPTER if "/v1/responses" in path or "/v1/conversations" in path else openai_chat.ADAPTER
 
 
-def alike(request: Request, *, stored: bool) -> list[tuple[str, str]]:
-    """Methods and paths that were perhaps meant by a request that none of them takes: those of the wire that it looks like;
-    where it may be of any, what is generated of each. With those of what is `stored`."""
+def likely_operations(request: Request, *, stored: bool) -> list[tuple[str, str]]:
+    """Methods and paths that the client may have meant by a request that matches no route: those of the wire that it
+    seems to use. A request without signs of a wire also gets the generation path of each wire. `stored` adds the paths
+    of stored objects."""
     adapter = of(request)
-    found = [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
+    operations = [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
     if adapter == openai_chat.ADAPTER:
-        found += [face.PATHS[0] for face in FACES]
+        operations += [face.PATHS[0] for face in FACES]
     if stored:
-        found += [path for face in STORING if adapter == face.ADAPTER for path in face.STORED_PATHS]
-    return found
+        operations += [path for face in STORING if adapter == face.ADAPTER for path in face.STORED_PATHS]
+    return operations

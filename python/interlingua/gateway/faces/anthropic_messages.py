@@ -24,7 +24,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 
     async def count_tokens(request: Request, key: Key) -> Any:
         body = await gateway.object(request)
-        # an estimate needs no limit of the answer, which a generation demands
+        # an estimate needs no limit of the answer, but the adapter requires one
         return {"input_tokens": await gateway.estimate(request, ADAPTER, {"max_tokens": 1, **body}, key)}
 
     return [

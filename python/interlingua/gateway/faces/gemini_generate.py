@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from interlingua.access import Key
 from interlingua.gateway.faces import gemini_caches
-from interlingua.gateway.listing import Model, find, listed
+from interlingua.gateway.listing import Model, find, list_models
 
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway
@@ -33,7 +33,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 
     async def count_tokens(request: Request, key: Key) -> Any:
         body = await gateway.object(request)
-        # the request stands by itself, or inside of the whole one that would be sent
+        # the body is the request itself, or holds it as the generation request that would be sent
         inner = body.get("generateContentRequest")
         return {
             "totalTokens": await gateway.estimate(request, ADAPTER, inner if isinstance(inner, dict) else body, key)
@@ -58,25 +58,27 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 
 
 def models(gateway: "Gateway") -> Work:
-    """The list of models, in the form of this wire."""
+    """The operation that lists the models, in the format of this wire."""
 
     async def listing(request: Request, key: Key) -> Any:
-        return {"models": [_model(row) for row in listed(gateway, key, ADAPTER, request.path_params.get("provider"))]}
+        return {
+            "models": [_model(row) for row in list_models(gateway, key, ADAPTER, request.path_params.get("provider"))]
+        }
 
     return listing
 
 
 def model(gateway: "Gateway") -> Work:
-    """One model of the list."""
+    """The operation that shows one model of the list."""
 
-    async def one(request: Request, key: Key) -> Any:
+    async def retrieve(request: Request, key: Key) -> Any:
         return _model(find(gateway, key, ADAPTER, request))
 
-    return one
+    return retrieve
 
 
 async def as_array(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """One JSON array whose elements are sent as they are made, of lines with an element each."""
+    """One JSON array of lines that hold one element each. Each element is sent when it arrives."""
     opened = False
     async for chunk in lines:
         for line in chunk.splitlines():

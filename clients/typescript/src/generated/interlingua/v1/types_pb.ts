@@ -27,7 +27,7 @@ export const file_interlingua_v1_types: GenFile = /*@__PURE__*/
   fileDesc("ChppbnRlcmxpbmd1YS92MS90eXBlcy5wcm90bxIOaW50ZXJsaW5ndWEudjEi4QEKDVByb3ZpZGVyU3RhdGUSDwoHYWRhcHRlchgBIAEoCRIVCghwcm92aWRlchgCIAEoCUgAiAEBEhMKBm9yaWdpbhgHIAEoCUgBiAEBEg8KAmlkGAMgASgJSAKIAQESFgoJc2lnbmF0dXJlGAQgASgJSAOIAQESEwoLZmllbGRzX2pzb24YBSABKAkSFQoNZW5jb2RpbmdfanNvbhgGIAEoCRIRCglyZXN0X2pzb24YZCABKAlCCwoJX3Byb3ZpZGVyQgkKB19vcmlnaW5CBQoDX2lkQgwKCl9zaWduYXR1cmUiOAoJQ2FjaGVIaW50EhAKA3R0bBgBIAEoCUgAiAEBEhEKCXJlc3RfanNvbhhkIAEoCUIGCgRfdHRsIr4BCgtNZWRpYVNvdXJjZRItCgRraW5kGAEgASgOMh8uaW50ZXJsaW5ndWEudjEuTWVkaWFTb3VyY2VLaW5kEhEKBGRhdGEYAiABKAlIAIgBARItCgdjb250ZW50GAMgAygLMhwuaW50ZXJsaW5ndWEudjEuQ29udGVudEJsb2NrEhUKCHByb3ZpZGVyGAQgASgJSAGIAQESEQoJcmVzdF9qc29uGGQgASgJQgcKBV9kYXRhQgsKCV9wcm92aWRlciKSAgoIQ2l0YXRpb24SDAoEdHlwZRgBIAEoCRIQCgN1cmwYAiABKAlIAIgBARISCgV0aXRsZRgDIAEoCUgBiAEBEhcKCmNpdGVkX3RleHQYBCABKAlIAogBARIYCgtzdGFydF9pbmRleBgFIAEoBUgDiAEBEhYKCWVuZF9pbmRleBgGIAEoBUgEiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAcgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCBgoEX3VybEIICgZfdGl0bGVCDQoLX2NpdGVkX3RleHRCDgoMX3N0YXJ0X2luZGV4QgwKCl9lbmRfaW5kZXgigAIKCVRleHRCbG9jaxIMCgR0ZXh0GAEgASgJEisKCWNpdGF0aW9ucxgCIAMoCzIYLmludGVybGluZ3VhLnYxLkNpdGF0aW9uEhQKB3JlZnVzYWwYAyABKAhIAIgBARIoCgVjYWNoZRgEIAEoCzIZLmludGVybGluZ3VhLnYxLkNhY2hlSGludBIVCghjcml0aWNhbBgFIAEoCEgBiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAYgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCCgoIX3JlZnVzYWxCCwoJX2NyaXRpY2FsIpkCCgpJbWFnZUJsb2NrEisKBnNvdXJjZRgBIAEoCzIbLmludGVybGluZ3VhLnYxLk1lZGlhU291cmNlEhcKCm1lZGlhX3R5cGUYAiABKAlIAIgBARITCgZkZXRhaWwYAyABKAlIAYgBARIoCgVjYWNoZRgEIAEoCzIZLmludGVybGluZ3VhLnYxLkNhY2hlSGludBIVCghjcml0aWNhbBgFIAEoCEgCiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAYgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lZGlhX3R5cGVCCQoHX2RldGFpbEILCglfY3JpdGljYWwioQIKCkF1ZGlvQmxvY2sSKwoGc291cmNlGAEgASgLMhsuaW50ZXJsaW5ndWEudjEuTWVkaWFTb3VyY2USFwoKbWVkaWFfdHlwZRgCIAEoCUgAiAEBEhcKCnRyYW5zY3JpcHQYAyABKAlIAYgBARIoCgVjYWNoZRgEIAEoCzIZLmludGVybGluZ3VhLnYxLkNhY2hlSGludBIVCghjcml0aWNhbBgFIAEoCEgCiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAYgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lZGlhX3R5cGVCDQoLX3RyYW5zY3JpcHRCCwoJX2NyaXRpY2FsIvkBCgpWaWRlb0Jsb2NrEisKBnNvdXJjZRgBIAEoCzIbLmludGVybGluZ3VhLnYxLk1lZGlhU291cmNlEhcKCm1lZGlhX3R5cGUYAiABKAlIAIgBARIoCgVjYWNoZRgDIAEoCzIZLmludGVybGluZ3VhLnYxLkNhY2hlSGludBIVCghjcml0aWNhbBgEIAEoCEgBiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAUgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lZGlhX3R5cGVCCwoJX2NyaXRpY2FsIo4DCg1Eb2N1bWVudEJsb2NrEisKBnNvdXJjZRgBIAEoCzIbLmludGVybGluZ3VhLnYxLk1lZGlhU291cmNlEhcKCm1lZGlhX3R5cGUYAiABKAlIAIgBARIRCgRuYW1lGAMgASgJSAGIAQESEgoFdGl0bGUYBCABKAlIAogBARIUCgdjb250ZXh0GAUgASgJSAOIAQESHgoRY2l0YXRpb25zX2VuYWJsZWQYBiABKAhIBIgBARIoCgVjYWNoZRgHIAEoCzIZLmludGVybGluZ3VhLnYxLkNhY2hlSGludBIVCghjcml0aWNhbBgIIAEoCEgFiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAkgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lZGlhX3R5cGVCBwoFX25hbWVCCAoGX3RpdGxlQgoKCF9jb250ZXh0QhQKEl9jaXRhdGlvbnNfZW5hYmxlZEILCglfY3JpdGljYWwipQIKDFRvb2xVc2VCbG9jaxIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCmlucHV0X2pzb24YAyABKAkSFgoJaW5wdXRfcmF3GAQgASgJSACIAQESKQoEa2luZBgFIAEoDjIbLmludGVybGluZ3VhLnYxLlRvb2xVc2VLaW5kEigKBWNhY2hlGAYgASgLMhkuaW50ZXJsaW5ndWEudjEuQ2FjaGVIaW50EhUKCGNyaXRpY2FsGAcgASgISAGIAQESNQoOcHJvdmlkZXJfc3RhdGUYCCABKAsyHS5pbnRlcmxpbmd1YS52MS5Qcm92aWRlclN0YXRlEhEKCXJlc3RfanNvbhhkIAEoCUIMCgpfaW5wdXRfcmF3QgsKCV9jcml0aWNhbCKRAgoPVG9vbFJlc3VsdEJsb2NrEhMKC3Rvb2xfdXNlX2lkGAEgASgJEi0KB2NvbnRlbnQYAiADKAsyHC5pbnRlcmxpbmd1YS52MS5Db250ZW50QmxvY2sSFQoIaXNfZXJyb3IYAyABKAhIAIgBARIoCgVjYWNoZRgEIAEoCzIZLmludGVybGluZ3VhLnYxLkNhY2hlSGludBIVCghjcml0aWNhbBgFIAEoCEgBiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAYgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCCwoJX2lzX2Vycm9yQgsKCV9jcml0aWNhbCLbAQoNVGhpbmtpbmdCbG9jaxIMCgR0ZXh0GAEgASgJEhYKCXNpZ25hdHVyZRgCIAEoCUgAiAEBEigKBWNhY2hlGAMgASgLMhkuaW50ZXJsaW5ndWEudjEuQ2FjaGVIaW50EhUKCGNyaXRpY2FsGAQgASgISAGIAQESNQoOcHJvdmlkZXJfc3RhdGUYBSABKAsyHS5pbnRlcmxpbmd1YS52MS5Qcm92aWRlclN0YXRlEhEKCXJlc3RfanNvbhhkIAEoCUIMCgpfc2lnbmF0dXJlQgsKCV9jcml0aWNhbCK9AQoVUmVkYWN0ZWRUaGlua2luZ0Jsb2NrEgwKBGRhdGEYASABKAkSKAoFY2FjaGUYAiABKAsyGS5pbnRlcmxpbmd1YS52MS5DYWNoZUhpbnQSFQoIY3JpdGljYWwYAyABKAhIAIgBARI1Cg5wcm92aWRlcl9zdGF0ZRgEIAEoCzIdLmludGVybGluZ3VhLnYxLlByb3ZpZGVyU3RhdGUSEQoJcmVzdF9qc29uGGQgASgJQgsKCV9jcml0aWNhbCKqAgoLT3BhcXVlQmxvY2sSDwoHYWRhcHRlchgBIAEoCRIVCghwcm92aWRlchgCIAEoCUgAiAEBEhMKBm9yaWdpbhgIIAEoCUgBiAEBEhEKBGtpbmQYAyABKAlIAogBARISCgp2YWx1ZV9qc29uGAQgASgJEigKBWNhY2hlGAUgASgLMhkuaW50ZXJsaW5ndWEudjEuQ2FjaGVIaW50EhUKCGNyaXRpY2FsGAYgASgISAOIAQESNQoOcHJvdmlkZXJfc3RhdGUYByABKAsyHS5pbnRlcmxpbmd1YS52MS5Qcm92aWRlclN0YXRlEhEKCXJlc3RfanNvbhhkIAEoCUILCglfcHJvdmlkZXJCCQoHX29yaWdpbkIHCgVfa2luZEILCglfY3JpdGljYWwiKgoMVW5rbm93bkJsb2NrEgwKBHR5cGUYASABKAkSDAoEanNvbhgCIAEoCSK9BAoMQ29udGVudEJsb2NrEikKBHRleHQYASABKAsyGS5pbnRlcmxpbmd1YS52MS5UZXh0QmxvY2tIABIrCgVpbWFnZRgCIAEoCzIaLmludGVybGluZ3VhLnYxLkltYWdlQmxvY2tIABIrCgVhdWRpbxgDIAEoCzIaLmludGVybGluZ3VhLnYxLkF1ZGlvQmxvY2tIABIrCgV2aWRlbxgEIAEoCzIaLmludGVybGluZ3VhLnYxLlZpZGVvQmxvY2tIABIxCghkb2N1bWVudBgFIAEoCzIdLmludGVybGluZ3VhLnYxLkRvY3VtZW50QmxvY2tIABIwCgh0b29sX3VzZRgGIAEoCzIcLmludGVybGluZ3VhLnYxLlRvb2xVc2VCbG9ja0gAEjYKC3Rvb2xfcmVzdWx0GAcgASgLMh8uaW50ZXJsaW5ndWEudjEuVG9vbFJlc3VsdEJsb2NrSAASMQoIdGhpbmtpbmcYCCABKAsyHS5pbnRlcmxpbmd1YS52MS5UaGlua2luZ0Jsb2NrSAASQgoRcmVkYWN0ZWRfdGhpbmtpbmcYCSABKAsyJS5pbnRlcmxpbmd1YS52MS5SZWRhY3RlZFRoaW5raW5nQmxvY2tIABItCgZvcGFxdWUYCiABKAsyGy5pbnRlcmxpbmd1YS52MS5PcGFxdWVCbG9ja0gAEi8KB3Vua25vd24YZCABKAsyHC5pbnRlcmxpbmd1YS52MS5Vbmtub3duQmxvY2tIAEIHCgVibG9jayLqAQoVUm91dGluZ0RlY2lzaW9uUmVjb3JkEikKBG1vZGUYASABKA4yGy5pbnRlcmxpbmd1YS52MS5Sb3V0aW5nTW9kZRIUCgxjaG9zZW5fbW9kZWwYAiABKAkSDgoGcmVhc29uGAMgASgJEhYKCXJ1bGVfbmFtZRgEIAEoCUgAiAEBEhcKCmNvbmZpZGVuY2UYBSABKAFIAYgBARIfChdhbHRlcm5hdGl2ZXNfY29uc2lkZXJlZBgGIAMoCRIRCglyZXN0X2pzb24YZCABKAlCDAoKX3J1bGVfbmFtZUINCgtfY29uZmlkZW5jZSKFBAoFVXNhZ2USFAoMaW5wdXRfdG9rZW5zGAEgASgFEhUKDW91dHB1dF90b2tlbnMYAiABKAUSIAoTY2FjaGVkX2lucHV0X3Rva2VucxgDIAEoBUgAiAEBEigKG2NhY2hlX2NyZWF0aW9uX2lucHV0X3Rva2VucxgEIAEoBUgBiAEBEisKHmNhY2hlX2NyZWF0aW9uXzFoX2lucHV0X3Rva2VucxgFIAEoBUgCiAEBEh0KEHJlYXNvbmluZ190b2tlbnMYBiABKAVIA4gBARIVCghjb3N0X3VzZBgHIAEoCUgEiAEBEhwKD3ByaWNpbmdfdmVyc2lvbhgIIAEoCUgFiAEBEhcKCmxhdGVuY3lfbXMYCSABKAVIBogBARIWCgllc3RpbWF0ZWQYCiABKAhIB4gBARIQCghyYXdfanNvbhgLIAEoCRIRCglyZXN0X2pzb24YZCABKAlCFgoUX2NhY2hlZF9pbnB1dF90b2tlbnNCHgocX2NhY2hlX2NyZWF0aW9uX2lucHV0X3Rva2Vuc0IhCh9fY2FjaGVfY3JlYXRpb25fMWhfaW5wdXRfdG9rZW5zQhMKEV9yZWFzb25pbmdfdG9rZW5zQgsKCV9jb3N0X3VzZEISChBfcHJpY2luZ192ZXJzaW9uQg0KC19sYXRlbmN5X21zQgwKCl9lc3RpbWF0ZWQiigMKD01lc3NhZ2VNZXRhZGF0YRISCgVtb2RlbBgBIAEoCUgAiAEBEhUKCHByb3ZpZGVyGAIgASgJSAGIAQESNgoHcm91dGluZxgDIAEoCzIlLmludGVybGluZ3VhLnYxLlJvdXRpbmdEZWNpc2lvblJlY29yZBIkCgV1c2FnZRgEIAEoCzIVLmludGVybGluZ3VhLnYxLlVzYWdlEh8KEnBhcmVudF90b29sX3VzZV9pZBgFIAEoCUgCiAEBEi0KBnN0YXR1cxgGIAEoDjIdLmludGVybGluZ3VhLnYxLk1lc3NhZ2VTdGF0dXMSGQoRcHJvdmlkZXJfcmF3X2pzb24YByABKAkSFAoHdXNlcl9pZBgIIAEoCUgDiAEBEhQKB3RlYW1faWQYCSABKAlIBIgBARIRCglyZXN0X2pzb24YZCABKAlCCAoGX21vZGVsQgsKCV9wcm92aWRlckIVChNfcGFyZW50X3Rvb2xfdXNlX2lkQgoKCF91c2VyX2lkQgoKCF90ZWFtX2lkIpsECgdNZXNzYWdlEg8KAmlkGAEgASgJSACIAQESFwoKc2Vzc2lvbl9pZBgCIAEoCUgBiAEBEiIKBHJvbGUYAyABKA4yFC5pbnRlcmxpbmd1YS52MS5Sb2xlEi0KB2NvbnRlbnQYBCADKAsyHC5pbnRlcmxpbmd1YS52MS5Db250ZW50QmxvY2sSEQoEbmFtZRgFIAEoCUgCiAEBEigKBWNhY2hlGAYgASgLMhkuaW50ZXJsaW5ndWEudjEuQ2FjaGVIaW50EhUKCHByaW9yaXR5GAcgASgFSAOIAQESFQoIY3JpdGljYWwYCCABKAhIBIgBARIxCghtZXRhZGF0YRgJIAEoCzIfLmludGVybGluZ3VhLnYxLk1lc3NhZ2VNZXRhZGF0YRIuCgpjcmVhdGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIbCg5zY2hlbWFfdmVyc2lvbhgLIAEoBUgFiAEBEjUKDnByb3ZpZGVyX3N0YXRlGAwgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRISCgpleHRyYV9qc29uGA0gASgJEhEKCXJlc3RfanNvbhhkIAEoCUIFCgNfaWRCDQoLX3Nlc3Npb25faWRCBwoFX25hbWVCCwoJX3ByaW9yaXR5QgsKCV9jcml0aWNhbEIRCg9fc2NoZW1hX3ZlcnNpb24i0AMKBFRvb2wSJgoEa2luZBgBIAEoDjIYLmludGVybGluZ3VhLnYxLlRvb2xLaW5kEgwKBG5hbWUYAiABKAkSGAoLZGVzY3JpcHRpb24YAyABKAlIAIgBARIZChFpbnB1dF9zY2hlbWFfanNvbhgEIAEoCRIxCgxzaWRlX2VmZmVjdHMYBSABKA4yGy5pbnRlcmxpbmd1YS52MS5TaWRlRWZmZWN0cxIfChJyZXF1aXJlc193b3Jrc3BhY2UYBiABKAhIAYgBARITCgZzdHJpY3QYByABKAhIAogBARITCgtmb3JtYXRfanNvbhgIIAEoCRIUCgdhZGFwdGVyGAkgASgJSAOIAQESFwoPZGVmaW5pdGlvbl9qc29uGAogASgJEigKBWNhY2hlGAsgASgLMhkuaW50ZXJsaW5ndWEudjEuQ2FjaGVIaW50EjUKDnByb3ZpZGVyX3N0YXRlGAwgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCDgoMX2Rlc2NyaXB0aW9uQhUKE19yZXF1aXJlc193b3Jrc3BhY2VCCQoHX3N0cmljdEIKCghfYWRhcHRlciLOAQoKVG9vbENob2ljZRIsCgR0eXBlGAEgASgOMh4uaW50ZXJsaW5ndWEudjEuVG9vbENob2ljZVR5cGUSEQoEbmFtZRgCIAEoCUgAiAEBEg0KBW5hbWVzGAMgAygJEiwKBG1vZGUYBCABKA4yHi5pbnRlcmxpbmd1YS52MS5Ub29sQ2hvaWNlTW9kZRImCgRraW5kGAUgASgOMhguaW50ZXJsaW5ndWEudjEuVG9vbEtpbmQSEQoJcmVzdF9qc29uGGQgASgJQgcKBV9uYW1lItABCg5SZXNwb25zZUZvcm1hdBIwCgR0eXBlGAEgASgOMiIuaW50ZXJsaW5ndWEudjEuUmVzcG9uc2VGb3JtYXRUeXBlEhEKBG5hbWUYAiABKAlIAIgBARIYCgtkZXNjcmlwdGlvbhgDIAEoCUgBiAEBEhMKC3NjaGVtYV9qc29uGAQgASgJEhMKBnN0cmljdBgFIAEoCEgCiAEBEhEKCXJlc3RfanNvbhhkIAEoCUIHCgVfbmFtZUIOCgxfZGVzY3JpcHRpb25CCQoHX3N0cmljdCKqAQoJUmVhc29uaW5nEhEKBG1vZGUYASABKAlIAIgBARITCgZlZmZvcnQYAiABKAlIAYgBARIaCg1idWRnZXRfdG9rZW5zGAMgASgFSAKIAQESFAoHZGlzcGxheRgEIAEoCUgDiAEBEhEKCXJlc3RfanNvbhhkIAEoCUIHCgVfbW9kZUIJCgdfZWZmb3J0QhAKDl9idWRnZXRfdG9rZW5zQgoKCF9kaXNwbGF5IqYBCgpMb3NzUG9saWN5EicKB29uX2Ryb3AYASABKA4yFi5pbnRlcmxpbmd1YS52MS5PbkRyb3ASLAoGc3RyaWN0GAIgASgOMhwuaW50ZXJsaW5ndWEudjEuTG9zc1NldmVyaXR5Ei4KCnVuYW5zd2VyZWQYAyABKA4yGi5pbnRlcmxpbmd1YS52MS5VbmFuc3dlcmVkEhEKCXJlc3RfanNvbhhkIAEoCSKICQoHUmVxdWVzdBISCgVtb2RlbBgBIAEoCUgAiAEBEikKBnN5c3RlbRgCIAMoCzIZLmludGVybGluZ3VhLnYxLlRleHRCbG9jaxIpCghtZXNzYWdlcxgDIAMoCzIXLmludGVybGluZ3VhLnYxLk1lc3NhZ2USIwoFdG9vbHMYBCADKAsyFC5pbnRlcmxpbmd1YS52MS5Ub29sEi8KC3Rvb2xfY2hvaWNlGAUgASgLMhouaW50ZXJsaW5ndWEudjEuVG9vbENob2ljZRIgChNwYXJhbGxlbF90b29sX2NhbGxzGAYgASgISAGIAQESNwoPcmVzcG9uc2VfZm9ybWF0GAcgASgLMh4uaW50ZXJsaW5ndWEudjEuUmVzcG9uc2VGb3JtYXQSHgoRbWF4X291dHB1dF90b2tlbnMYCCABKAVIAogBARIYCgt0ZW1wZXJhdHVyZRgJIAEoAUgDiAEBEhIKBXRvcF9wGAogASgBSASIAQESEgoFdG9wX2sYCyABKAFIBYgBARISCgVtaW5fcBgdIAEoAUgGiAEBEh4KEWZyZXF1ZW5jeV9wZW5hbHR5GAwgASgBSAeIAQESHQoQcHJlc2VuY2VfcGVuYWx0eRgNIAEoAUgIiAEBEhEKBHNlZWQYDiABKANICYgBARIMCgRzdG9wGA8gAygJEg4KAW4YECABKAVICogBARIVCghsb2dwcm9icxgRIAEoCEgLiAEBEhkKDHRvcF9sb2dwcm9icxgSIAEoBUgMiAEBEiwKCXJlYXNvbmluZxgTIAEoCzIZLmludGVybGluZ3VhLnYxLlJlYXNvbmluZxIWCgl2ZXJib3NpdHkYFCABKAlIDYgBARIZCgxzZXJ2aWNlX3RpZXIYFSABKAlIDogBARIRCgR1c2VyGBYgASgJSA+IAQESFQoNbWV0YWRhdGFfanNvbhgXIAEoCRIoCgVjYWNoZRgYIAEoCzIZLmludGVybGluZ3VhLnYxLkNhY2hlSGludBITCgZzdHJlYW0YGSABKAhIEIgBARIUCgxvcHRpb25zX2pzb24YGiABKAkSLwoLbG9zc19wb2xpY3kYGyABKAsyGi5pbnRlcmxpbmd1YS52MS5Mb3NzUG9saWN5EjUKDnByb3ZpZGVyX3N0YXRlGBwgASgLMh0uaW50ZXJsaW5ndWEudjEuUHJvdmlkZXJTdGF0ZRIRCglyZXN0X2pzb24YZCABKAlCCAoGX21vZGVsQhYKFF9wYXJhbGxlbF90b29sX2NhbGxzQhQKEl9tYXhfb3V0cHV0X3Rva2Vuc0IOCgxfdGVtcGVyYXR1cmVCCAoGX3RvcF9wQggKBl90b3Bfa0IICgZfbWluX3BCFAoSX2ZyZXF1ZW5jeV9wZW5hbHR5QhMKEV9wcmVzZW5jZV9wZW5hbHR5QgcKBV9zZWVkQgQKAl9uQgsKCV9sb2dwcm9ic0IPCg1fdG9wX2xvZ3Byb2JzQgwKCl92ZXJib3NpdHlCDwoNX3NlcnZpY2VfdGllckIHCgVfdXNlckIJCgdfc3RyZWFtIssBCglMb3NzRW50cnkSIgoCb3AYASABKA4yFi5pbnRlcmxpbmd1YS52MS5Mb3NzT3ASDAoEcGF0aBgCIAEoCRIPCgJ0bxgDIAEoCUgAiAEBEhIKCnZhbHVlX2pzb24YBCABKAkSDAoEY29kZRgFIAEoCRIuCghzZXZlcml0eRgGIAEoDjIcLmludGVybGluZ3VhLnYxLkxvc3NTZXZlcml0eRIPCgdtZXNzYWdlGAcgASgJEhEKCXJlc3RfanNvbhhkIAEoCUIFCgNfdG8irAIKBkNob2ljZRIoCgdtZXNzYWdlGAEgASgLMhcuaW50ZXJsaW5ndWEudjEuTWVzc2FnZRIzCg1maW5pc2hfcmVhc29uGAIgASgOMhwuaW50ZXJsaW5ndWEudjEuRmluaXNoUmVhc29uEh4KEWZpbmlzaF9yZWFzb25fcmF3GAMgASgJSACIAQESGgoNc3RvcF9zZXF1ZW5jZRgEIAEoCUgBiAEBEhUKDWxvZ3Byb2JzX2pzb24YBSABKAkSNQoOcHJvdmlkZXJfc3RhdGUYBiABKAsyHS5pbnRlcmxpbmd1YS52MS5Qcm92aWRlclN0YXRlEhEKCXJlc3RfanNvbhhkIAEoCUIUChJfZmluaXNoX3JlYXNvbl9yYXdCEAoOX3N0b3Bfc2VxdWVuY2UihgUKCFJlc3BvbnNlEg8KAmlkGAEgASgJSACIAQESEgoFbW9kZWwYAiABKAlIAYgBARIcCg9yZXF1ZXN0ZWRfbW9kZWwYAyABKAlIAogBARIoCgdtZXNzYWdlGAQgASgLMhcuaW50ZXJsaW5ndWEudjEuTWVzc2FnZRIzCg1maW5pc2hfcmVhc29uGAUgASgOMhwuaW50ZXJsaW5ndWEudjEuRmluaXNoUmVhc29uEh4KEWZpbmlzaF9yZWFzb25fcmF3GAYgASgJSAOIAQESGgoNc3RvcF9zZXF1ZW5jZRgHIAEoCUgEiAEBEiQKBXVzYWdlGAggASgLMhUuaW50ZXJsaW5ndWEudjEuVXNhZ2USLAoMYWx0ZXJuYXRpdmVzGAkgAygLMhYuaW50ZXJsaW5ndWEudjEuQ2hvaWNlEhUKDWxvZ3Byb2JzX2pzb24YCiABKAkSJwoEbG9zcxgLIAMoCzIZLmludGVybGluZ3VhLnYxLkxvc3NFbnRyeRIuCgdza2lwcGVkGAwgAygLMh0uaW50ZXJsaW5ndWEudjEuU2tpcHBlZFRhcmdldBIvCghhdHRlbXB0cxgPIAMoCzIdLmludGVybGluZ3VhLnYxLkZhaWxlZEF0dGVtcHQSNQoOcHJvdmlkZXJfc3RhdGUYDSABKAsyHS5pbnRlcmxpbmd1YS52MS5Qcm92aWRlclN0YXRlEhAKCHJhd19qc29uGA4gASgJEhEKCXJlc3RfanNvbhhkIAEoCUIFCgNfaWRCCAoGX21vZGVsQhIKEF9yZXF1ZXN0ZWRfbW9kZWxCFAoSX2ZpbmlzaF9yZWFzb25fcmF3QhAKDl9zdG9wX3NlcXVlbmNlImMKDVNraXBwZWRUYXJnZXQSDQoFbW9kZWwYASABKAkSDgoGcmVhc29uGAIgASgJEhQKB21lc3NhZ2UYAyABKAlIAIgBARIRCglyZXN0X2pzb24YZCABKAlCCgoIX21lc3NhZ2UiogEKDUZhaWxlZEF0dGVtcHQSDQoFbW9kZWwYASABKAkSLwoIY2F0ZWdvcnkYAiABKA4yHS5pbnRlcmxpbmd1YS52MS5FcnJvckNhdGVnb3J5EhMKBnN0YXR1cxgDIAEoBUgAiAEBEhMKBndhaXRlZBgEIAEoAUgBiAEBEhEKCXJlc3RfanNvbhhkIAEoCUIJCgdfc3RhdHVzQgkKB193YWl0ZWQitgEKEU1lc3NhZ2VTdGFydEV2ZW50EhcKCm1lc3NhZ2VfaWQYASABKAlIAIgBARISCgVtb2RlbBgCIAEoCUgBiAEBEhgKC3Jlc3BvbnNlX2lkGAMgASgJSAKIAQESEwoGY2hvaWNlGAQgASgFSAOIAQESEQoJcmVzdF9qc29uGGQgASgJQg0KC19tZXNzYWdlX2lkQggKBl9tb2RlbEIOCgxfcmVzcG9uc2VfaWRCCQoHX2Nob2ljZSKoAQoPQmxvY2tTdGFydEV2ZW50EhcKCm1lc3NhZ2VfaWQYASABKAlIAIgBARINCgVpbmRleBgCIAEoBRITCgZjaG9pY2UYAyABKAVIAYgBARIrCgVibG9jaxgEIAEoCzIcLmludGVybGluZ3VhLnYxLkNvbnRlbnRCbG9jaxIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lc3NhZ2VfaWRCCQoHX2Nob2ljZSKnAQoOQmxvY2tTdG9wRXZlbnQSFwoKbWVzc2FnZV9pZBgBIAEoCUgAiAEBEg0KBWluZGV4GAIgASgFEhMKBmNob2ljZRgDIAEoBUgBiAEBEisKBWJsb2NrGAQgASgLMhwuaW50ZXJsaW5ndWEudjEuQ29udGVudEJsb2NrEhEKCXJlc3RfanNvbhhkIAEoCUINCgtfbWVzc2FnZV9pZEIJCgdfY2hvaWNlIogBCg5UZXh0RGVsdGFFdmVudBIXCgptZXNzYWdlX2lkGAEgASgJSACIAQESDQoFaW5kZXgYAiABKAUSEwoGY2hvaWNlGAMgASgFSAGIAQESDAoEdGV4dBgEIAEoCRIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lc3NhZ2VfaWRCCQoHX2Nob2ljZSKyAQoSVGhpbmtpbmdEZWx0YUV2ZW50EhcKCm1lc3NhZ2VfaWQYASABKAlIAIgBARINCgVpbmRleBgCIAEoBRITCgZjaG9pY2UYAyABKAVIAYgBARIMCgR0ZXh0GAQgASgJEhYKCXNpZ25hdHVyZRgFIAEoCUgCiAEBEhEKCXJlc3RfanNvbhhkIAEoCUINCgtfbWVzc2FnZV9pZEIJCgdfY2hvaWNlQgwKCl9zaWduYXR1cmUilwEKEVRvb2xVc2VTdGFydEV2ZW50EhcKCm1lc3NhZ2VfaWQYASABKAlIAIgBARINCgVpbmRleBgCIAEoBRITCgZjaG9pY2UYAyABKAVIAYgBARIKCgJpZBgEIAEoCRIMCgRuYW1lGAUgASgJEhEKCXJlc3RfanNvbhhkIAEoCUINCgtfbWVzc2FnZV9pZEIJCgdfY2hvaWNlIpwBChZUb29sVXNlSW5wdXREZWx0YUV2ZW50EhcKCm1lc3NhZ2VfaWQYASABKAlIAIgBARINCgVpbmRleBgCIAEoBRITCgZjaG9pY2UYAyABKAVIAYgBARIKCgJpZBgEIAEoCRIMCgR0ZXh0GAUgASgJEhEKCXJlc3RfanNvbhhkIAEoCUINCgtfbWVzc2FnZV9pZEIJCgdfY2hvaWNlIs8BCg9Ub29sVXNlRW5kRXZlbnQSFwoKbWVzc2FnZV9pZBgBIAEoCUgAiAEBEg0KBWluZGV4GAIgASgFEhMKBmNob2ljZRgDIAEoBUgBiAEBEgoKAmlkGAQgASgJEgwKBG5hbWUYBSABKAkSEgoKaW5wdXRfanNvbhgGIAEoCRIWCglpbnB1dF9yYXcYByABKAlIAogBARIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lc3NhZ2VfaWRCCQoHX2Nob2ljZUIMCgpfaW5wdXRfcmF3InMKEFVzYWdlVXBkYXRlRXZlbnQSFwoKbWVzc2FnZV9pZBgBIAEoCUgAiAEBEiQKBXVzYWdlGAIgASgLMhUuaW50ZXJsaW5ndWEudjEuVXNhZ2USEQoJcmVzdF9qc29uGGQgASgJQg0KC19tZXNzYWdlX2lkIo0BChRNZXNzYWdlQ29tcGxldGVFdmVudBIXCgptZXNzYWdlX2lkGAEgASgJSACIAQESKgoIcmVzcG9uc2UYAiABKAsyGC5pbnRlcmxpbmd1YS52MS5SZXNwb25zZRIOCgZwbGFjZXMYAyADKAUSEQoJcmVzdF9qc29uGGQgASgJQg0KC19tZXNzYWdlX2lkIpkBCgpFcnJvckV2ZW50EhcKCm1lc3NhZ2VfaWQYASABKAlIAIgBARIkCgVlcnJvchgCIAEoCzIVLmludGVybGluZ3VhLnYxLkVycm9yEioKCHJlc3BvbnNlGAMgASgLMhguaW50ZXJsaW5ndWEudjEuUmVzcG9uc2USEQoJcmVzdF9qc29uGGQgASgJQg0KC19tZXNzYWdlX2lkIioKDFVua25vd25FdmVudBIMCgR0eXBlGAEgASgJEgwKBGpzb24YAiABKAkizAUKC1N0cmVhbUV2ZW50EjoKDW1lc3NhZ2Vfc3RhcnQYASABKAsyIS5pbnRlcmxpbmd1YS52MS5NZXNzYWdlU3RhcnRFdmVudEgAEjYKC2Jsb2NrX3N0YXJ0GAIgASgLMh8uaW50ZXJsaW5ndWEudjEuQmxvY2tTdGFydEV2ZW50SAASNAoKdGV4dF9kZWx0YRgDIAEoCzIeLmludGVybGluZ3VhLnYxLlRleHREZWx0YUV2ZW50SAASPAoOdGhpbmtpbmdfZGVsdGEYBCABKAsyIi5pbnRlcmxpbmd1YS52MS5UaGlua2luZ0RlbHRhRXZlbnRIABI7Cg50b29sX3VzZV9zdGFydBgFIAEoCzIhLmludGVybGluZ3VhLnYxLlRvb2xVc2VTdGFydEV2ZW50SAASRgoUdG9vbF91c2VfaW5wdXRfZGVsdGEYBiABKAsyJi5pbnRlcmxpbmd1YS52MS5Ub29sVXNlSW5wdXREZWx0YUV2ZW50SAASNwoMdG9vbF91c2VfZW5kGAcgASgLMh8uaW50ZXJsaW5ndWEudjEuVG9vbFVzZUVuZEV2ZW50SAASNAoKYmxvY2tfc3RvcBgIIAEoCzIeLmludGVybGluZ3VhLnYxLkJsb2NrU3RvcEV2ZW50SAASOAoMdXNhZ2VfdXBkYXRlGAkgASgLMiAuaW50ZXJsaW5ndWEudjEuVXNhZ2VVcGRhdGVFdmVudEgAEkAKEG1lc3NhZ2VfY29tcGxldGUYCiABKAsyJC5pbnRlcmxpbmd1YS52MS5NZXNzYWdlQ29tcGxldGVFdmVudEgAEisKBWVycm9yGAsgASgLMhouaW50ZXJsaW5ndWEudjEuRXJyb3JFdmVudEgAEi8KB3Vua25vd24YZCABKAsyHC5pbnRlcmxpbmd1YS52MS5Vbmtub3duRXZlbnRIAEIHCgVldmVudCLxBAoFRXJyb3ISLwoIY2F0ZWdvcnkYASABKA4yHS5pbnRlcmxpbmd1YS52MS5FcnJvckNhdGVnb3J5Eg8KB21lc3NhZ2UYAiABKAkSHQoQcHJvdmlkZXJfbWVzc2FnZRgQIAEoCUgAiAEBEhEKBHBhdGgYAyABKAlIAYgBARIWCglyZXRyeWFibGUYBCABKAhIAogBARIYCgtyZXRyeV9hZnRlchgFIAEoAUgDiAEBEhMKBnN0YXR1cxgGIAEoBUgEiAEBEhEKBGNvZGUYByABKAlIBYgBARIXCgpyZXF1ZXN0X2lkGA8gASgJSAaIAQESFQoIcHJvdmlkZXIYCCABKAlIB4gBARIUCgdhZGFwdGVyGAkgASgJSAiIAQESJwoEbG9zcxgKIAMoCzIZLmludGVybGluZ3VhLnYxLkxvc3NFbnRyeRItCgp2aW9sYXRpb25zGAsgAygLMhkuaW50ZXJsaW5ndWEudjEuVmlvbGF0aW9uEi8KCGF0dGVtcHRzGA0gAygLMh0uaW50ZXJsaW5ndWEudjEuRmFpbGVkQXR0ZW1wdBIuCgdza2lwcGVkGA4gAygLMh0uaW50ZXJsaW5ndWEudjEuU2tpcHBlZFRhcmdldBIQCghyYXdfanNvbhgMIAEoCRIRCglyZXN0X2pzb24YZCABKAlCEwoRX3Byb3ZpZGVyX21lc3NhZ2VCBwoFX3BhdGhCDAoKX3JldHJ5YWJsZUIOCgxfcmV0cnlfYWZ0ZXJCCQoHX3N0YXR1c0IHCgVfY29kZUINCgtfcmVxdWVzdF9pZEILCglfcHJvdmlkZXJCCgoIX2FkYXB0ZXIiSwoJVmlvbGF0aW9uEgwKBHJ1bGUYASABKAkSDAoEcGF0aBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEhEKCXJlc3RfanNvbhhkIAEoCSJNCg1Ub2tlbkVzdGltYXRlEgsKA2xvdxgBIAEoBRIOCgZsaWtlbHkYAiABKAUSDAoEaGlnaBgDIAEoBRIRCglyZXN0X2pzb24YZCABKAkivAEKC1dpcmVSZXF1ZXN0Eg4KBm1ldGhvZBgBIAEoCRIMCgRwYXRoGAIgASgJEjkKB2hlYWRlcnMYAyADKAsyKC5pbnRlcmxpbmd1YS52MS5XaXJlUmVxdWVzdC5IZWFkZXJzRW50cnkSEQoJYm9keV9qc29uGAQgASgJEhEKCXJlc3RfanNvbhhkIAEoCRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASL1AgoFRXZlbnQSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRISCgVhbGlhcxgDIAEoCUgAiAEBEi0KCXRpbWVzdGFtcBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFwoKc2Vzc2lvbl9pZBgFIAEoCUgBiAEBEhQKB3R1cm5faWQYBiABKAlIAogBARIcCg9wYXJlbnRfZXZlbnRfaWQYByABKAlIA4gBARIpCgVhY3RvchgIIAEoDjIaLmludGVybGluZ3VhLnYxLkV2ZW50QWN0b3ISNQoLc2Vuc2l0aXZpdHkYCSABKA4yIC5pbnRlcmxpbmd1YS52MS5FdmVudFNlbnNpdGl2aXR5EhQKDHBheWxvYWRfanNvbhgKIAEoCRIRCglyZXN0X2pzb24YZCABKAlCCAoGX2FsaWFzQg0KC19zZXNzaW9uX2lkQgoKCF90dXJuX2lkQhIKEF9wYXJlbnRfZXZlbnRfaWQi8wIKEVJvdXRpbmdDaGFpbkVudHJ5EisKBnBvbGljeRgBIAEoDjIbLmludGVybGluZ3VhLnYxLlJvdXRpbmdTbG90Ei8KB3ZlcmRpY3QYAiABKA4yHi5pbnRlcmxpbmd1YS52MS5Sb3V0aW5nVmVyZGljdBIXCg9jYW5kaWRhdGVfbW9kZWwYAyABKAkSDgoGcmVhc29uGAQgASgJEhYKCXJ1bGVfbmFtZRgFIAEoCUgAiAEBEhcKCmNvbmZpZGVuY2UYBiABKAFIAYgBARIcChRwYXR0ZXJuX2FsdGVybmF0aXZlcxgHIAMoCRIfChJ2YWxpZGF0aW9uX2ZhaWx1cmUYCCABKAlIAogBARIUCgdtaXNzaW5nGAkgASgJSAOIAQESEQoJcmVzdF9qc29uGGQgASgJQgwKCl9ydWxlX25hbWVCDQoLX2NvbmZpZGVuY2VCFQoTX3ZhbGlkYXRpb25fZmFpbHVyZUIKCghfbWlzc2luZyKaAQoTUm91dGVEZWNpZGVkUGF5bG9hZBIUCgxjaG9zZW5fbW9kZWwYASABKAkSFAoMd2lubmVyX2luZGV4GAIgASgFEhIKCmVsYXBzZWRfbXMYAyABKAESMAoFY2hhaW4YBCADKAsyIS5pbnRlcmxpbmd1YS52MS5Sb3V0aW5nQ2hhaW5FbnRyeRIRCglyZXN0X2pzb24YZCABKAkihgEKH1JvdXRpbmdDb25zdHJhaW50RmFpbHVyZVBheWxvYWQSFwoPcmVxdWVzdGVkX21vZGVsGAEgASgJEhQKDGFjdGl2ZV9tb2RlbBgCIAEoCRIQCghmYWlsdXJlcxgDIAMoCRIPCgdtZXNzYWdlGAQgASgJEhEKCXJlc3RfanNvbhhkIAEoCSKiAwoUU2Vzc2lvbkNoYW5nZVBheWxvYWQSFwoKbWVzc2FnZV9pZBgBIAEoCUgAiAEBEhMKC21lc3NhZ2VfaWRzGAkgAygJEiIKBHJvbGUYAiABKA4yFC5pbnRlcmxpbmd1YS52MS5Sb2xlEi0KBnN0YXR1cxgDIAEoDjIdLmludGVybGluZ3VhLnYxLk1lc3NhZ2VTdGF0dXMSEgoFbW9kZWwYBCABKAlIAYgBARIaCg1zdXBlcnNlZGVkX2J5GAUgASgJSAKIAQESHgoRcGFyZW50X3Nlc3Npb25faWQYBiABKAlIA4gBARIeChFwYXJlbnRfbWVzc2FnZV9pZBgHIAEoCUgEiAEBEi8KCGNhdGVnb3J5GAggASgOMh0uaW50ZXJsaW5ndWEudjEuRXJyb3JDYXRlZ29yeRIRCglyZXN0X2pzb24YZCABKAlCDQoLX21lc3NhZ2VfaWRCCAoGX21vZGVsQhAKDl9zdXBlcnNlZGVkX2J5QhQKEl9wYXJlbnRfc2Vzc2lvbl9pZEIUChJfcGFyZW50X21lc3NhZ2VfaWQqcwoEUm9sZRIUChBST0xFX1VOU1BFQ0lGSUVEEAASDwoLUk9MRV9TWVNURU0QARISCg5ST0xFX0RFVkVMT1BFUhACEg0KCVJPTEVfVVNFUhADEhIKDlJPTEVfQVNTSVNUQU5UEAQSDQoJUk9MRV9UT09MEAUq5gEKD01lZGlhU291cmNlS2luZBIhCh1NRURJQV9TT1VSQ0VfS0lORF9VTlNQRUNJRklFRBAAEhwKGE1FRElBX1NPVVJDRV9LSU5EX0JBU0U2NBABEhkKFU1FRElBX1NPVVJDRV9LSU5EX1VSTBACEh4KGk1FRElBX1NPVVJDRV9LSU5EX0ZJTEVfUkVGEAMSHQoZTUVESUFfU09VUkNFX0tJTkRfRklMRV9JRBAEEhoKFk1FRElBX1NPVVJDRV9LSU5EX1RFWFQQBRIcChhNRURJQV9TT1VSQ0VfS0lORF9CTE9DS1MQBipiCgtUb29sVXNlS2luZBIdChlUT09MX1VTRV9LSU5EX1VOU1BFQ0lGSUVEEAASGgoWVE9PTF9VU0VfS0lORF9GVU5DVElPThABEhgKFFRPT0xfVVNFX0tJTkRfQ1VTVE9NEAIqoAEKDU1lc3NhZ2VTdGF0dXMSHgoaTUVTU0FHRV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdNRVNTQUdFX1NUQVRVU19DT01QTEVURRABEhoKFk1FU1NBR0VfU1RBVFVTX1BBUlRJQUwQAhIcChhNRVNTQUdFX1NUQVRVU19DQU5DRUxMRUQQAxIYChRNRVNTQUdFX1NUQVRVU19FUlJPUhAEKsUBCgtSb3V0aW5nTW9kZRIcChhST1VUSU5HX01PREVfVU5TUEVDSUZJRUQQABIZChVST1VUSU5HX01PREVfT1ZFUlJJREUQARIXChNST1VUSU5HX01PREVfTUFOVUFMEAISFQoRUk9VVElOR19NT0RFX1JVTEUQAxIYChRST1VUSU5HX01PREVfUEFUVEVSThAEEhkKFVJPVVRJTkdfTU9ERV9ERUxFR0FURRAFEhgKFFJPVVRJTkdfTU9ERV9ERUZBVUxUEAYqpQEKC1NpZGVFZmZlY3RzEhwKGFNJREVfRUZGRUNUU19VTlNQRUNJRklFRBAAEhUKEVNJREVfRUZGRUNUU19OT05FEAESFQoRU0lERV9FRkZFQ1RTX1JFQUQQAhIWChJTSURFX0VGRkVDVFNfV1JJVEUQAxIYChRTSURFX0VGRkVDVFNfRVhFQ1VURRAEEhgKFFNJREVfRUZGRUNUU19ORVRXT1JLEAUqawoIVG9vbEtpbmQSGQoVVE9PTF9LSU5EX1VOU1BFQ0lGSUVEEAASFgoSVE9PTF9LSU5EX0ZVTkNUSU9OEAESFAoQVE9PTF9LSU5EX0NVU1RPTRACEhYKElRPT0xfS0lORF9QUk9WSURFUhADKsABCg5Ub29sQ2hvaWNlVHlwZRIgChxUT09MX0NIT0lDRV9UWVBFX1VOU1BFQ0lGSUVEEAASGQoVVE9PTF9DSE9JQ0VfVFlQRV9BVVRPEAESGQoVVE9PTF9DSE9JQ0VfVFlQRV9OT05FEAISHQoZVE9PTF9DSE9JQ0VfVFlQRV9SRVFVSVJFRBADEhkKFVRPT0xfQ0hPSUNFX1RZUEVfVE9PTBAEEhwKGFRPT0xfQ0hPSUNFX1RZUEVfQUxMT1dFRBAFKmwKDlRvb2xDaG9pY2VNb2RlEiAKHFRPT0xfQ0hPSUNFX01PREVfVU5TUEVDSUZJRUQQABIZChVUT09MX0NIT0lDRV9NT0RFX0FVVE8QARIdChlUT09MX0NIT0lDRV9NT0RFX1JFUVVJUkVEEAIqngEKElJlc3BvbnNlRm9ybWF0VHlwZRIkCiBSRVNQT05TRV9GT1JNQVRfVFlQRV9VTlNQRUNJRklFRBAAEh0KGVJFU1BPTlNFX0ZPUk1BVF9UWVBFX1RFWFQQARIdChlSRVNQT05TRV9GT1JNQVRfVFlQRV9KU09OEAISJAogUkVTUE9OU0VfRk9STUFUX1RZUEVfSlNPTl9TQ0hFTUEQAypfCgZPbkRyb3ASFwoTT05fRFJPUF9VTlNQRUNJRklFRBAAEhAKDE9OX0RST1BfRFJPUBABEhEKDU9OX0RST1BfRVJST1IQAhIXChNPTl9EUk9QX1BMQUNFSE9MREVSEAMqWgoKVW5hbnN3ZXJlZBIaChZVTkFOU1dFUkVEX1VOU1BFQ0lGSUVEEAASFAoQVU5BTlNXRVJFRF9FUlJPUhABEhoKFlVOQU5TV0VSRURfUExBQ0VIT0xERVIQAiptCgZMb3NzT3ASFwoTTE9TU19PUF9VTlNQRUNJRklFRBAAEhAKDExPU1NfT1BfRFJPUBABEhMKD0xPU1NfT1BfUkVQTEFDRRACEhAKDExPU1NfT1BfTU9WRRADEhEKDUxPU1NfT1BfTUVSR0UQBCqDAQoMTG9zc1NldmVyaXR5Eh0KGUxPU1NfU0VWRVJJVFlfVU5TUEVDSUZJRUQQABIgChxMT1NTX1NFVkVSSVRZX1JFUFJFU0VOVEFUSU9OEAESGgoWTE9TU19TRVZFUklUWV9XRUFLRU5FRBACEhYKEkxPU1NfU0VWRVJJVFlfTE9TVBADKsMCCgxGaW5pc2hSZWFzb24SHQoZRklOSVNIX1JFQVNPTl9VTlNQRUNJRklFRBAAEhYKEkZJTklTSF9SRUFTT05fU1RPUBABEh8KG0ZJTklTSF9SRUFTT05fU1RPUF9TRVFVRU5DRRACEhgKFEZJTklTSF9SRUFTT05fTEVOR1RIEAMSHAoYRklOSVNIX1JFQVNPTl9UT09MX0NBTExTEAQSIAocRklOSVNIX1JFQVNPTl9DT05URU5UX0ZJTFRFUhAFEhkKFUZJTklTSF9SRUFTT05fUkVGVVNBTBAGEhcKE0ZJTklTSF9SRUFTT05fUEFVU0UQBxIbChdGSU5JU0hfUkVBU09OX0NBTkNFTExFRBAIEhcKE0ZJTklTSF9SRUFTT05fRVJST1IQCRIXChNGSU5JU0hfUkVBU09OX09USEVSEAoqrwUKDUVycm9yQ2F0ZWdvcnkSHgoaRVJST1JfQ0FURUdPUllfVU5TUEVDSUZJRUQQABIiCh5FUlJPUl9DQVRFR09SWV9JTlZBTElEX1JFUVVFU1QQARIeChpFUlJPUl9DQVRFR09SWV9VTlNVUFBPUlRFRBACEh8KG0VSUk9SX0NBVEVHT1JZX0xPU1NfUkVGVVNFRBADEiEKHUVSUk9SX0NBVEVHT1JZX0FVVEhFTlRJQ0FUSU9OEAQSHQoZRVJST1JfQ0FURUdPUllfUEVSTUlTU0lPThAFEhoKFkVSUk9SX0NBVEVHT1JZX0JJTExJTkcQBhIcChhFUlJPUl9DQVRFR09SWV9OT1RfRk9VTkQQBxIdChlFUlJPUl9DQVRFR09SWV9SQVRFX0xJTUlUEAgSIwofRVJST1JfQ0FURUdPUllfQ09OVEVYVF9PVkVSRkxPVxAJEiEKHUVSUk9SX0NBVEVHT1JZX0NPTlRFTlRfRklMVEVSEAoSGgoWRVJST1JfQ0FURUdPUllfVElNRU9VVBALEhoKFkVSUk9SX0NBVEVHT1JZX05FVFdPUksQDBIfChtFUlJPUl9DQVRFR09SWV9TRVJWRVJfRVJST1IQDRIdChlFUlJPUl9DQVRFR09SWV9PVkVSTE9BREVEEA4SIwofRVJST1JfQ0FURUdPUllfSU5WQUxJRF9SRVNQT05TRRAPEiMKH0VSUk9SX0NBVEVHT1JZX1NUUkVBTV9UUlVOQ0FURUQQEBIcChhFUlJPUl9DQVRFR09SWV9DQU5DRUxMRUQQERIfChtFUlJPUl9DQVRFR09SWV9OT19DQU5ESURBVEUQEhIbChdFUlJPUl9DQVRFR09SWV9JTlRFUk5BTBATEhgKFEVSUk9SX0NBVEVHT1JZX09USEVSEBQqnAEKCkV2ZW50QWN0b3ISGwoXRVZFTlRfQUNUT1JfVU5TUEVDSUZJRUQQABIUChBFVkVOVF9BQ1RPUl9VU0VSEAESFQoRRVZFTlRfQUNUT1JfQUdFTlQQAhIWChJFVkVOVF9BQ1RPUl9TWVNURU0QAxIUChBFVkVOVF9BQ1RPUl9UT09MEAQSFgoSRVZFTlRfQUNUT1JfV09SS0VSEAUqwwEKEEV2ZW50U2Vuc2l0aXZpdHkSIQodRVZFTlRfU0VOU0lUSVZJVFlfVU5TUEVDSUZJRUQQABIdChlFVkVOVF9TRU5TSVRJVklUWV9QUklWQVRFEAESJQohRVZFTlRfU0VOU0lUSVZJVFlfVVNFUl9DT05UUk9MTEVEEAISIgoeRVZFTlRfU0VOU0lUSVZJVFlfUFNFVURPTllNT1VTEAMSIgoeRVZFTlRfU0VOU0lUSVZJVFlfQUdHUkVHQVRBQkxFEAQqiwIKC1JvdXRpbmdTbG90EhwKGFJPVVRJTkdfU0xPVF9VTlNQRUNJRklFRBAAEiUKIVJPVVRJTkdfU0xPVF9QRVJfTUVTU0FHRV9PVkVSUklERRABEh4KGlJPVVRJTkdfU0xPVF9NQU5VQUxfU1RJQ0tZEAISFQoRUk9VVElOR19TTE9UX1JVTEUQAxIYChRST1VUSU5HX1NMT1RfUEFUVEVSThAEEiEKHVJPVVRJTkdfU0xPVF9ERUxFR0FURV9SRVFVRVNUEAUSIgoeUk9VVElOR19TTE9UX1dPUktTUEFDRV9ERUZBVUxUEAYSHwobUk9VVElOR19TTE9UX0dMT0JBTF9ERUZBVUxUEAcqrAEKDlJvdXRpbmdWZXJkaWN0Eh8KG1JPVVRJTkdfVkVSRElDVF9VTlNQRUNJRklFRBAAEiIKHlJPVVRJTkdfVkVSRElDVF9OT1RfQVBQTElDQUJMRRABEhwKGFJPVVRJTkdfVkVSRElDVF9ERUZFUlJFRBACEhwKGFJPVVRJTkdfVkVSRElDVF9SRUpFQ1RFRBADEhkKFVJPVVRJTkdfVkVSRElDVF9DSE9TRRAEQroBCg5pbnRlcmxpbmd1YS52MUIKVHlwZXNQcm90b1ABWjtnaXRodWIuY29tL2ludGVybGluZ3VhL2ludGVybGluZ3VhL2NsaWVudHMvZ28vaW50ZXJsaW5ndWF2MaoCDkludGVybGluZ3VhLlYxugILSW50ZXJsaW5ndWHKAg5JbnRlcmxpbmd1YVxWMeICGkludGVybGluZ3VhXFYxXEdQQk1ldGFkYXRh6gIPSW50ZXJsaW5ndWE6OlYxYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
- * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+ * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
  *
  * @generated from message interlingua.v1.ProviderState
  */
@@ -47,8 +47,8 @@ export type ProviderState = Message$1<"interlingua.v1.ProviderState"> & {
   provider?: string | undefined;
 
   /**
-   * Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything. Absent
-   * when it is not bound to more than its provider, or when that is not known.
+   * Where exactly the state was issued, as an opaque text (spec/1-values.md#origin). It has a meaning only there.
+   * Absent when the state is bound to its provider alone, or when the origin is not known.
    *
    * @generated from field: optional string origin = 7;
    */
@@ -226,7 +226,7 @@ export type Citation = Message$1<"interlingua.v1.Citation"> & {
   endIndex?: number | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 7;
    */
@@ -289,7 +289,7 @@ export type TextBlock = Message$1<"interlingua.v1.TextBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 6;
    */
@@ -311,7 +311,7 @@ export const TextBlockSchema: GenMessage<TextBlock> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 4);
 
 /**
- * A picture.
+ * An image.
  *
  * @generated from message interlingua.v1.ImageBlock
  */
@@ -331,7 +331,7 @@ export type ImageBlock = Message$1<"interlingua.v1.ImageBlock"> & {
   mediaType?: string | undefined;
 
   /**
-   * How closely to look: auto, low, high or original.
+   * The level of detail at which the model sees the image: auto, low, high or original.
    *
    * @generated from field: optional string detail = 3;
    */
@@ -352,7 +352,7 @@ export type ImageBlock = Message$1<"interlingua.v1.ImageBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 6;
    */
@@ -374,7 +374,7 @@ export const ImageBlockSchema: GenMessage<ImageBlock> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 5);
 
 /**
- * Sound.
+ * Audio.
  *
  * @generated from message interlingua.v1.AudioBlock
  */
@@ -394,7 +394,7 @@ export type AudioBlock = Message$1<"interlingua.v1.AudioBlock"> & {
   mediaType?: string | undefined;
 
   /**
-   * What is said, where the provider gives it.
+   * Transcript of the speech, when the provider gives one.
    *
    * @generated from field: optional string transcript = 3;
    */
@@ -415,7 +415,7 @@ export type AudioBlock = Message$1<"interlingua.v1.AudioBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 6;
    */
@@ -437,7 +437,7 @@ export const AudioBlockSchema: GenMessage<AudioBlock> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 6);
 
 /**
- * A film.
+ * A video.
  *
  * @generated from message interlingua.v1.VideoBlock
  */
@@ -471,7 +471,7 @@ export type VideoBlock = Message$1<"interlingua.v1.VideoBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 5;
    */
@@ -555,7 +555,7 @@ export type DocumentBlock = Message$1<"interlingua.v1.DocumentBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 9;
    */
@@ -577,7 +577,7 @@ export const DocumentBlockSchema: GenMessage<DocumentBlock> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 8);
 
 /**
- * The model asks for a tool to be run.
+ * A request of the model to run a tool.
  *
  * @generated from message interlingua.v1.ToolUseBlock
  */
@@ -633,7 +633,7 @@ export type ToolUseBlock = Message$1<"interlingua.v1.ToolUseBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 8;
    */
@@ -655,13 +655,13 @@ export const ToolUseBlockSchema: GenMessage<ToolUseBlock> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 9);
 
 /**
- * The answer to one tool call.
+ * The result of one tool call.
  *
  * @generated from message interlingua.v1.ToolResultBlock
  */
 export type ToolResultBlock = Message$1<"interlingua.v1.ToolResultBlock"> & {
   /**
-   * Id of the tool_use block that this answers.
+   * Id of the tool_use block that the result belongs to.
    *
    * @generated from field: string tool_use_id = 1;
    */
@@ -696,7 +696,7 @@ export type ToolResultBlock = Message$1<"interlingua.v1.ToolResultBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 6;
    */
@@ -752,7 +752,7 @@ export type ThinkingBlock = Message$1<"interlingua.v1.ThinkingBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 5;
    */
@@ -801,7 +801,7 @@ export type RedactedThinkingBlock = Message$1<"interlingua.v1.RedactedThinkingBl
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 4;
    */
@@ -823,7 +823,7 @@ export const RedactedThinkingBlockSchema: GenMessage<RedactedThinkingBlock> = /*
   messageDesc(file_interlingua_v1_types, 12);
 
 /**
- * A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss elsewhere.
+ * A provider's own item that has no canonical meaning. Its adapter writes it back verbatim; elsewhere it is a loss.
  *
  * @generated from message interlingua.v1.OpaqueBlock
  */
@@ -850,7 +850,7 @@ export type OpaqueBlock = Message$1<"interlingua.v1.OpaqueBlock"> & {
   origin?: string | undefined;
 
   /**
-   * The provider's own type word.
+   * The provider's own name of the item's type.
    *
    * @generated from field: optional string kind = 3;
    */
@@ -878,7 +878,7 @@ export type OpaqueBlock = Message$1<"interlingua.v1.OpaqueBlock"> & {
   critical?: boolean | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 7;
    */
@@ -906,7 +906,7 @@ export const OpaqueBlockSchema: GenMessage<OpaqueBlock> = /*@__PURE__*/
  */
 export type UnknownBlock = Message$1<"interlingua.v1.UnknownBlock"> & {
   /**
-   * A type word that this version does not know.
+   * A type that this version does not know.
    *
    * @generated from field: string type = 1;
    */
@@ -948,7 +948,7 @@ export type ContentBlock = Message$1<"interlingua.v1.ContentBlock"> & {
     case: "text";
   } | {
     /**
-     * A picture.
+     * An image.
      *
      * @generated from field: interlingua.v1.ImageBlock image = 2;
      */
@@ -956,7 +956,7 @@ export type ContentBlock = Message$1<"interlingua.v1.ContentBlock"> & {
     case: "image";
   } | {
     /**
-     * Sound.
+     * Audio.
      *
      * @generated from field: interlingua.v1.AudioBlock audio = 3;
      */
@@ -964,7 +964,7 @@ export type ContentBlock = Message$1<"interlingua.v1.ContentBlock"> & {
     case: "audio";
   } | {
     /**
-     * A film.
+     * A video.
      *
      * @generated from field: interlingua.v1.VideoBlock video = 4;
      */
@@ -980,7 +980,7 @@ export type ContentBlock = Message$1<"interlingua.v1.ContentBlock"> & {
     case: "document";
   } | {
     /**
-     * The model asks for a tool to be run.
+     * A request of the model to run a tool.
      *
      * @generated from field: interlingua.v1.ToolUseBlock tool_use = 6;
      */
@@ -988,7 +988,7 @@ export type ContentBlock = Message$1<"interlingua.v1.ContentBlock"> & {
     case: "toolUse";
   } | {
     /**
-     * The answer to one tool call.
+     * The result of one tool call.
      *
      * @generated from field: interlingua.v1.ToolResultBlock tool_result = 7;
      */
@@ -1012,7 +1012,7 @@ export type ContentBlock = Message$1<"interlingua.v1.ContentBlock"> & {
     case: "redactedThinking";
   } | {
     /**
-     * A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss elsewhere.
+     * A provider's own item that has no canonical meaning. Its adapter writes it back verbatim; elsewhere it is a loss.
      *
      * @generated from field: interlingua.v1.OpaqueBlock opaque = 10;
      */
@@ -1057,7 +1057,7 @@ export type RoutingDecisionRecord = Message$1<"interlingua.v1.RoutingDecisionRec
   chosenModel: string;
 
   /**
-   * Why, for a person.
+   * The reason, for a person.
    *
    * @generated from field: string reason = 3;
    */
@@ -1199,7 +1199,7 @@ export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 17);
 
 /**
- * What is known about a message beside its content.
+ * What is known about a message besides its content.
  *
  * @generated from message interlingua.v1.MessageMetadata
  */
@@ -1233,14 +1233,14 @@ export type MessageMetadata = Message$1<"interlingua.v1.MessageMetadata"> & {
   usage?: Usage | undefined;
 
   /**
-   * On tool messages, the id of the call that is answered.
+   * On tool messages, the id of the call that the result belongs to.
    *
    * @generated from field: optional string parent_tool_use_id = 5;
    */
   parentToolUseId?: string | undefined;
 
   /**
-   * Where the message stands.
+   * Status of the message.
    *
    * @generated from field: interlingua.v1.MessageStatus status = 6;
    */
@@ -1303,7 +1303,7 @@ export type Message = Message$1<"interlingua.v1.Message"> & {
   sessionId?: string | undefined;
 
   /**
-   * Who speaks. system and developer hold instructions, tool holds one tool result.
+   * The speaker. system and developer hold instructions, tool holds one tool result.
    *
    * @generated from field: interlingua.v1.Role role = 3;
    */
@@ -1345,7 +1345,7 @@ export type Message = Message$1<"interlingua.v1.Message"> & {
   critical?: boolean | undefined;
 
   /**
-   * What is known about a message beside its content.
+   * What is known about a message besides its content.
    *
    * @generated from field: interlingua.v1.MessageMetadata metadata = 9;
    */
@@ -1367,7 +1367,7 @@ export type Message = Message$1<"interlingua.v1.Message"> & {
   schemaVersion?: number | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 12;
    */
@@ -1430,7 +1430,7 @@ export type Tool = Message$1<"interlingua.v1.Tool"> & {
   inputSchemaJson: string;
 
   /**
-   * The worst that a tool can do; a tool that does not say is treated as execute.
+   * The most severe side effect of a tool; a tool without this member is treated as execute.
    *
    * @generated from field: interlingua.v1.SideEffects side_effects = 5;
    */
@@ -1479,7 +1479,7 @@ export type Tool = Message$1<"interlingua.v1.Tool"> & {
   cache?: CacheHint | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 12;
    */
@@ -1501,13 +1501,13 @@ export const ToolSchema: GenMessage<Tool> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 20);
 
 /**
- * How freely the model may call tools.
+ * Which tools the model may or must call.
  *
  * @generated from message interlingua.v1.ToolChoice
  */
 export type ToolChoice = Message$1<"interlingua.v1.ToolChoice"> & {
   /**
-   * auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in names.
+   * auto: the model decides. none: no tool. required: at least one. tool: the named one. allowed: only those in names.
    *
    * @generated from field: interlingua.v1.ToolChoiceType type = 1;
    */
@@ -1557,7 +1557,7 @@ export const ToolChoiceSchema: GenMessage<ToolChoice> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 21);
 
 /**
- * The form that the answer must have.
+ * The format that the answer must have.
  *
  * @generated from message interlingua.v1.ResponseFormat
  */
@@ -1619,7 +1619,7 @@ export const ResponseFormatSchema: GenMessage<ResponseFormat> = /*@__PURE__*/
  */
 export type Reasoning = Message$1<"interlingua.v1.Reasoning"> & {
   /**
-   * adaptive, enabled, disabled, or a provider's own word.
+   * adaptive, enabled, disabled, or a provider's own value.
    *
    * @generated from field: optional string mode = 1;
    */
@@ -1640,7 +1640,7 @@ export type Reasoning = Message$1<"interlingua.v1.Reasoning"> & {
   budgetTokens?: number | undefined;
 
   /**
-   * How the reasoning is shown: summarized, omitted or a provider's own word.
+   * How the reasoning is shown: summarized, omitted or a provider's own value.
    *
    * @generated from field: optional string display = 4;
    */
@@ -1683,7 +1683,7 @@ export type LossPolicy = Message$1<"interlingua.v1.LossPolicy"> & {
 
   /**
    * What to do with tool calls of a request that have no result. error: refuse where the target takes none.
-   * placeholder: put a result that says so behind each and report.
+   * placeholder: add a result that states this after each and report.
    *
    * @generated from field: interlingua.v1.Unanswered unanswered = 3;
    */
@@ -1705,7 +1705,7 @@ export const LossPolicySchema: GenMessage<LossPolicy> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 24);
 
 /**
- * All that a model is asked, for any provider.
+ * A request to a model, independent of the provider.
  *
  * @generated from message interlingua.v1.Request
  */
@@ -1739,7 +1739,7 @@ export type Request = Message$1<"interlingua.v1.Request"> & {
   tools: Tool[];
 
   /**
-   * How freely the model may call tools.
+   * Which tools the model may or must call.
    *
    * @generated from field: interlingua.v1.ToolChoice tool_choice = 5;
    */
@@ -1753,7 +1753,7 @@ export type Request = Message$1<"interlingua.v1.Request"> & {
   parallelToolCalls?: boolean | undefined;
 
   /**
-   * The form that the answer must have.
+   * The format that the answer must have.
    *
    * @generated from field: interlingua.v1.ResponseFormat response_format = 7;
    */
@@ -1781,14 +1781,14 @@ export type Request = Message$1<"interlingua.v1.Request"> & {
   topP?: number | undefined;
 
   /**
-   * Sample from the k likeliest tokens.
+   * Sample from the k most likely tokens.
    *
    * @generated from field: optional double top_k = 11;
    */
   topK?: number | undefined;
 
   /**
-   * Leave out tokens that are less likely than this part of the likeliest one.
+   * Leave out tokens that are less likely than this fraction of the most likely one.
    *
    * @generated from field: optional double min_p = 29;
    */
@@ -1802,7 +1802,7 @@ export type Request = Message$1<"interlingua.v1.Request"> & {
   frequencyPenalty?: number | undefined;
 
   /**
-   * Penalty on tokens that occurred.
+   * Penalty on tokens that have occurred.
    *
    * @generated from field: optional double presence_penalty = 13;
    */
@@ -1823,7 +1823,7 @@ export type Request = Message$1<"interlingua.v1.Request"> & {
   stop: string[];
 
   /**
-   * How many answers.
+   * Number of answers.
    *
    * @generated from field: optional int32 n = 16;
    */
@@ -1837,7 +1837,7 @@ export type Request = Message$1<"interlingua.v1.Request"> & {
   logprobs?: boolean | undefined;
 
   /**
-   * How many alternatives per token.
+   * Number of alternatives per token.
    *
    * @generated from field: optional int32 top_logprobs = 18;
    */
@@ -1907,7 +1907,7 @@ export type Request = Message$1<"interlingua.v1.Request"> & {
   lossPolicy?: LossPolicy | undefined;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 28;
    */
@@ -1956,7 +1956,8 @@ export type LossEntry = Message$1<"interlingua.v1.LossEntry"> & {
   to?: string | undefined;
 
   /**
-   * For replace, the value that stands there now. For move, what is left behind; nothing when absent. (x-json: any)
+   * For replace, the value that is at path now. For move, the value that is left behind at path; nothing when absent.
+   * (x-json: any)
    *
    * @generated from field: string value_json = 4;
    */
@@ -2013,14 +2014,14 @@ export type Choice = Message$1<"interlingua.v1.Choice"> & {
   message?: Message | undefined;
 
   /**
-   * Why the answer ended. tool_calls whenever the answer holds calls to run.
+   * Why the answer ended. tool_calls whenever the answer holds calls to execute.
    *
    * @generated from field: interlingua.v1.FinishReason finish_reason = 2;
    */
   finishReason: FinishReason;
 
   /**
-   * The provider's own word.
+   * The provider's own value.
    *
    * @generated from field: optional string finish_reason_raw = 3;
    */
@@ -2041,7 +2042,7 @@ export type Choice = Message$1<"interlingua.v1.Choice"> & {
   logprobsJson: string;
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 6;
    */
@@ -2063,27 +2064,27 @@ export const ChoiceSchema: GenMessage<Choice> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 27);
 
 /**
- * A model's answer.
+ * A model's response.
  *
  * @generated from message interlingua.v1.Response
  */
 export type Response = Message$1<"interlingua.v1.Response"> & {
   /**
-   * The provider's id of the answer.
+   * The provider's id of the response.
    *
    * @generated from field: optional string id = 1;
    */
   id?: string | undefined;
 
   /**
-   * Canonical id of the model that served the call.
+   * Canonical id of the model that gave the response.
    *
    * @generated from field: optional string model = 2;
    */
   model?: string | undefined;
 
   /**
-   * Canonical id of the model that was asked for.
+   * Canonical id of the model that was requested.
    *
    * @generated from field: optional string requested_model = 3;
    */
@@ -2097,14 +2098,14 @@ export type Response = Message$1<"interlingua.v1.Response"> & {
   message?: Message | undefined;
 
   /**
-   * Why the answer ended. tool_calls whenever the answer holds calls to run.
+   * Why the answer ended. tool_calls whenever the answer holds calls to execute.
    *
    * @generated from field: interlingua.v1.FinishReason finish_reason = 5;
    */
   finishReason: FinishReason;
 
   /**
-   * The provider's own word.
+   * The provider's own value.
    *
    * @generated from field: optional string finish_reason_raw = 6;
    */
@@ -2147,28 +2148,28 @@ export type Response = Message$1<"interlingua.v1.Response"> & {
   loss: LossEntry[];
 
   /**
-   * Candidates that did not serve the call, each with the reason.
+   * Candidates that did not serve the request, each with the reason.
    *
    * @generated from field: repeated interlingua.v1.SkippedTarget skipped = 12;
    */
   skipped: SkippedTarget[];
 
   /**
-   * Calls that failed before the one that gave this answer, in order.
+   * Provider calls that failed before the one that gave this response, in order.
    *
    * @generated from field: repeated interlingua.v1.FailedAttempt attempts = 15;
    */
   attempts: FailedAttempt[];
 
   /**
-   * State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere.
+   * State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
    *
    * @generated from field: interlingua.v1.ProviderState provider_state = 13;
    */
   providerState?: ProviderState | undefined;
 
   /**
-   * The provider's whole answer, on request. (x-json: object)
+   * The provider's whole response, on request. (x-json: object)
    *
    * @generated from field: string raw_json = 14;
    */
@@ -2190,7 +2191,7 @@ export const ResponseSchema: GenMessage<Response> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 28);
 
 /**
- * A target that did not serve the call.
+ * A target that did not serve the request.
  *
  * @generated from message interlingua.v1.SkippedTarget
  */
@@ -2203,14 +2204,14 @@ export type SkippedTarget = Message$1<"interlingua.v1.SkippedTarget"> & {
   model: string;
 
   /**
-   * Machine word.
+   * The reason, a fixed word for programs.
    *
    * @generated from field: string reason = 2;
    */
   reason: string;
 
   /**
-   * For a person.
+   * The reason, for a person.
    *
    * @generated from field: optional string message = 3;
    */
@@ -2232,20 +2233,20 @@ export const SkippedTargetSchema: GenMessage<SkippedTarget> = /*@__PURE__*/
   messageDesc(file_interlingua_v1_types, 29);
 
 /**
- * One call to a provider that gave no answer.
+ * One provider call that gave no response.
  *
  * @generated from message interlingua.v1.FailedAttempt
  */
 export type FailedAttempt = Message$1<"interlingua.v1.FailedAttempt"> & {
   /**
-   * Canonical id of the model that was asked.
+   * Canonical id of the model that was called.
    *
    * @generated from field: string model = 1;
    */
   model: string;
 
   /**
-   * Whose fault and what kind.
+   * The kind of an error, by its cause.
    *
    * @generated from field: interlingua.v1.ErrorCategory category = 2;
    */
@@ -2259,7 +2260,7 @@ export type FailedAttempt = Message$1<"interlingua.v1.FailedAttempt"> & {
   status?: number | undefined;
 
   /**
-   * Seconds that were waited before the same model was asked again; absent when it was not.
+   * Seconds before the same model was called again; absent when it was not called again.
    *
    * @generated from field: optional double waited = 4;
    */
@@ -2301,7 +2302,7 @@ export type MessageStartEvent = Message$1<"interlingua.v1.MessageStartEvent"> & 
   model?: string | undefined;
 
   /**
-   * The provider's id of the answer.
+   * The provider's id of the response.
    *
    * @generated from field: optional string response_id = 3;
    */
@@ -2330,7 +2331,7 @@ export const MessageStartEventSchema: GenMessage<MessageStartEvent> = /*@__PURE_
   messageDesc(file_interlingua_v1_types, 31);
 
 /**
- * A block begins; block is what is known of it.
+ * A block begins; block holds what is known of it.
  *
  * @generated from message interlingua.v1.BlockStartEvent
  */
@@ -2764,15 +2765,15 @@ export type MessageCompleteEvent = Message$1<"interlingua.v1.MessageCompleteEven
   messageId?: string | undefined;
 
   /**
-   * A model's answer.
+   * A model's response.
    *
    * @generated from field: interlingua.v1.Response response = 2;
    */
   response?: Response | undefined;
 
   /**
-   * Where each block, by its index, stands in the content of the message. Present only where blocks came late: then
-   * some stand elsewhere, or are one with another.
+   * The position of each block, by its index, in the content of the message. Present only when blocks came late: then
+   * some have another position, or share one with another block.
    *
    * @generated from field: repeated int32 places = 3;
    */
@@ -2884,7 +2885,7 @@ export type StreamEvent = Message$1<"interlingua.v1.StreamEvent"> & {
     case: "messageStart";
   } | {
     /**
-     * A block begins; block is what is known of it.
+     * A block begins; block holds what is known of it.
      *
      * @generated from field: interlingua.v1.BlockStartEvent block_start = 2;
      */
@@ -2987,7 +2988,7 @@ export const StreamEventSchema: GenMessage<StreamEvent> = /*@__PURE__*/
  */
 export type Error = Message$1<"interlingua.v1.Error"> & {
   /**
-   * Whose fault and what kind.
+   * The kind of an error, by its cause.
    *
    * @generated from field: interlingua.v1.ErrorCategory category = 1;
    */
@@ -3001,8 +3002,8 @@ export type Error = Message$1<"interlingua.v1.Error"> & {
   message: string;
 
   /**
-   * What the provider said, in its own words, at most 2,000 characters without anything that looks like a key. It may
-   * hold content of the conversation: it is for whoever made the call, and for no log.
+   * The provider's own message, at most 2,000 characters, without anything that looks like a key. It may hold content
+   * of the conversation: it is for the caller, and for no log.
    *
    * @generated from field: optional string provider_message = 16;
    */
@@ -3037,14 +3038,14 @@ export type Error = Message$1<"interlingua.v1.Error"> & {
   status?: number | undefined;
 
   /**
-   * The provider's own error word.
+   * The provider's own error code.
    *
    * @generated from field: optional string code = 7;
    */
   code?: string | undefined;
 
   /**
-   * The provider's id of the call that failed, for whoever asks the provider about it.
+   * The provider's id of the call that failed, for inquiries at the provider.
    *
    * @generated from field: optional string request_id = 15;
    */
@@ -3058,7 +3059,7 @@ export type Error = Message$1<"interlingua.v1.Error"> & {
   provider?: string | undefined;
 
   /**
-   * The adapter that was at work.
+   * The adapter that was used.
    *
    * @generated from field: optional string adapter = 9;
    */
@@ -3079,14 +3080,14 @@ export type Error = Message$1<"interlingua.v1.Error"> & {
   violations: Violation[];
 
   /**
-   * All calls that failed, in order, when there was more than one.
+   * All provider calls that failed, in order, when there was more than one.
    *
    * @generated from field: repeated interlingua.v1.FailedAttempt attempts = 13;
    */
   attempts: FailedAttempt[];
 
   /**
-   * Candidates that could not serve the call, each with the reason, when there were several.
+   * Candidates that could not serve the request, each with the reason, when there were several.
    *
    * @generated from field: repeated interlingua.v1.SkippedTarget skipped = 14;
    */
@@ -3163,7 +3164,7 @@ export const ViolationSchema: GenMessage<Violation> = /*@__PURE__*/
  */
 export type TokenEstimate = Message$1<"interlingua.v1.TokenEstimate"> & {
   /**
-   * Hardly fewer.
+   * A low estimate: fewer are unlikely.
    *
    * @generated from field: int32 low = 1;
    */
@@ -3177,7 +3178,7 @@ export type TokenEstimate = Message$1<"interlingua.v1.TokenEstimate"> & {
   likely: number;
 
   /**
-   * Hardly more.
+   * A high estimate: more are unlikely.
    *
    * @generated from field: int32 high = 3;
    */
@@ -3262,7 +3263,7 @@ export type Event = Message$1<"interlingua.v1.Event"> & {
   id: string;
 
   /**
-   * What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not know.
+   * What happened, e.g. route.decided. It determines the payload; a reader skips types that it does not know.
    *
    * @generated from field: string type = 2;
    */
@@ -3304,7 +3305,7 @@ export type Event = Message$1<"interlingua.v1.Event"> & {
   parentEventId?: string | undefined;
 
   /**
-   * Who did what an event tells.
+   * The actor that caused an event.
    *
    * @generated from field: interlingua.v1.EventActor actor = 8;
    */
@@ -3318,7 +3319,7 @@ export type Event = Message$1<"interlingua.v1.Event"> & {
   sensitivity: EventSensitivity;
 
   /**
-   * What there is to say, by type. (x-json: object)
+   * Details of the event; the members depend on the type. (x-json: object)
    *
    * @generated from field: string payload_json = 10;
    */
@@ -3353,14 +3354,14 @@ export type RoutingChainEntry = Message$1<"interlingua.v1.RoutingChainEntry"> & 
   policy: RoutingSlot;
 
   /**
-   * What became of a candidate, or of a slot without one.
+   * The outcome of a candidate, or of a slot without one.
    *
    * @generated from field: interlingua.v1.RoutingVerdict verdict = 2;
    */
   verdict: RoutingVerdict;
 
   /**
-   * Canonical model id, or the target that leads to none; null for a slot without a candidate.
+   * Canonical model id, or the target that resolves to no model; null for a slot without a candidate.
    *
    * @generated from field: string candidate_model = 3;
    */
@@ -3388,21 +3389,21 @@ export type RoutingChainEntry = Message$1<"interlingua.v1.RoutingChainEntry"> & 
   confidence?: number | undefined;
 
   /**
-   * The models behind the proposed one, the best first, for the slot pattern.
+   * The models that rank below the proposed one, the best first, for the slot pattern.
    *
    * @generated from field: repeated string pattern_alternatives = 7;
    */
   patternAlternatives: string[];
 
   /**
-   * The first reason for which it was rejected, a machine word.
+   * The first reason for which it was rejected, a fixed word for programs.
    *
    * @generated from field: optional string validation_failure = 8;
    */
   validationFailure?: string | undefined;
 
   /**
-   * What its provider lacks to be called, for not_configured.
+   * For not_configured, what is missing before its provider can be called.
    *
    * @generated from field: optional string missing = 9;
    */
@@ -3479,7 +3480,7 @@ export const RouteDecidedPayloadSchema: GenMessage<RouteDecidedPayload> = /*@__P
  */
 export type RoutingConstraintFailurePayload = Message$1<"interlingua.v1.RoutingConstraintFailurePayload"> & {
   /**
-   * Canonical id of the model that was asked for.
+   * Canonical id of the model that was requested.
    *
    * @generated from field: string requested_model = 1;
    */
@@ -3493,14 +3494,14 @@ export type RoutingConstraintFailurePayload = Message$1<"interlingua.v1.RoutingC
   activeModel: string;
 
   /**
-   * Why the conversation cannot go on there, machine words.
+   * Why the conversation cannot continue with that model, as fixed words for programs.
    *
    * @generated from field: repeated string failures = 3;
    */
   failures: string[];
 
   /**
-   * What the user is told.
+   * The message for the user.
    *
    * @generated from field: string message = 4;
    */
@@ -3542,7 +3543,7 @@ export type SessionChangePayload = Message$1<"interlingua.v1.SessionChangePayloa
   messageIds: string[];
 
   /**
-   * Who speaks. system and developer hold instructions, tool holds one tool result.
+   * The speaker. system and developer hold instructions, tool holds one tool result.
    *
    * @generated from field: interlingua.v1.Role role = 2;
    */
@@ -3564,28 +3565,28 @@ export type SessionChangePayload = Message$1<"interlingua.v1.SessionChangePayloa
   model?: string | undefined;
 
   /**
-   * The message that stands for this one and all that were behind it.
+   * The message that replaces this one and all that came after it.
    *
    * @generated from field: optional string superseded_by = 5;
    */
   supersededBy?: string | undefined;
 
   /**
-   * The session that this one was made from.
+   * The session from which this one was forked.
    *
    * @generated from field: optional string parent_session_id = 6;
    */
   parentSessionId?: string | undefined;
 
   /**
-   * The last message of that session that this one began with.
+   * The last message that this session took from it.
    *
    * @generated from field: optional string parent_message_id = 7;
    */
   parentMessageId?: string | undefined;
 
   /**
-   * Whose fault and what kind.
+   * The kind of an error, by its cause.
    *
    * @generated from field: interlingua.v1.ErrorCategory category = 8;
    */
@@ -3607,7 +3608,7 @@ export const SessionChangePayloadSchema: GenMessage<SessionChangePayload> = /*@_
   messageDesc(file_interlingua_v1_types, 52);
 
 /**
- * Who speaks. system and developer hold instructions, tool holds one tool result.
+ * The speaker. system and developer hold instructions, tool holds one tool result.
  *
  * @generated from enum interlingua.v1.Role
  */
@@ -3870,7 +3871,7 @@ export const RoutingModeSchema: GenEnum<RoutingMode> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 4);
 
 /**
- * The worst that a tool can do; a tool that does not say is treated as execute.
+ * The most severe side effect of a tool; a tool without this member is treated as execute.
  *
  * @generated from enum interlingua.v1.SideEffects
  */
@@ -3967,7 +3968,7 @@ export const ToolKindSchema: GenEnum<ToolKind> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 6);
 
 /**
- * How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool: the
+ * Which tools the model may or must call. auto: the model decides. none: no tool. required: at least one. tool: the
  * named one. allowed: only the listed ones.
  *
  * @generated from enum interlingua.v1.ToolChoiceType
@@ -3981,14 +3982,14 @@ export enum ToolChoiceType {
   UNSPECIFIED = 0,
 
   /**
-   * `auto`: as the model likes.
+   * `auto`: the model decides.
    *
    * @generated from enum value: TOOL_CHOICE_TYPE_AUTO = 1;
    */
   AUTO = 1,
 
   /**
-   * `none`: not at all.
+   * `none`: no tool.
    *
    * @generated from enum value: TOOL_CHOICE_TYPE_NONE = 2;
    */
@@ -4023,7 +4024,7 @@ export const ToolChoiceTypeSchema: GenEnum<ToolChoiceType> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 7);
 
 /**
- * Whether one of the allowed tools must be called. auto: as the model likes. required: at least one.
+ * Whether one of the allowed tools must be called. auto: the model decides. required: at least one.
  *
  * @generated from enum interlingua.v1.ToolChoiceMode
  */
@@ -4036,7 +4037,7 @@ export enum ToolChoiceMode {
   UNSPECIFIED = 0,
 
   /**
-   * `auto`: as the model likes.
+   * `auto`: the model decides.
    *
    * @generated from enum value: TOOL_CHOICE_MODE_AUTO = 1;
    */
@@ -4057,7 +4058,7 @@ export const ToolChoiceModeSchema: GenEnum<ToolChoiceMode> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 8);
 
 /**
- * The form of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema.
+ * The format of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema.
  *
  * @generated from enum interlingua.v1.ResponseFormatType
  */
@@ -4140,7 +4141,7 @@ export const OnDropSchema: GenEnum<OnDrop> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 10);
 
 /**
- * What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so behind it
+ * What to do with a tool call that has no result. error: refuse. placeholder: add a result that states this after it
  * and report.
  *
  * @generated from enum interlingua.v1.Unanswered
@@ -4161,7 +4162,7 @@ export enum Unanswered {
   ERROR = 1,
 
   /**
-   * `placeholder`: put a result that says so behind it and report.
+   * `placeholder`: add a result that states this after it and report.
    *
    * @generated from enum value: UNANSWERED_PLACEHOLDER = 2;
    */
@@ -4265,7 +4266,7 @@ export const LossSeveritySchema: GenEnum<LossSeverity> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 13);
 
 /**
- * Why the answer ended. tool_calls whenever the answer holds calls to run.
+ * Why the answer ended. tool_calls whenever the answer holds calls to execute.
  *
  * @generated from enum interlingua.v1.FinishReason
  */
@@ -4355,7 +4356,7 @@ export const FinishReasonSchema: GenEnum<FinishReason> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 14);
 
 /**
- * Whose fault and what kind.
+ * The kind of an error, by its cause.
  *
  * @generated from enum interlingua.v1.ErrorCategory
  */
@@ -4515,7 +4516,7 @@ export const ErrorCategorySchema: GenEnum<ErrorCategory> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 15);
 
 /**
- * Who did what an event tells.
+ * The actor that caused an event.
  *
  * @generated from enum interlingua.v1.EventActor
  */
@@ -4618,7 +4619,7 @@ export const EventSensitivitySchema: GenEnum<EventSensitivity> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 17);
 
 /**
- * The places that may name a model, in the order in which they are asked.
+ * The places that may name a model, in the order in which they are tried.
  *
  * @generated from enum interlingua.v1.RoutingSlot
  */
@@ -4687,7 +4688,7 @@ export const RoutingSlotSchema: GenEnum<RoutingSlot> = /*@__PURE__*/
   enumDesc(file_interlingua_v1_types, 18);
 
 /**
- * What became of a candidate, or of a slot without one.
+ * The outcome of a candidate, or of a slot without one.
  *
  * @generated from enum interlingua.v1.RoutingVerdict
  */
