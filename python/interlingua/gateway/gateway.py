@@ -1,5 +1,5 @@
 """
-The gateway: what all faces share, and the life of a client's call from its first byte to its last.
+The gateway: the state that all faces share, and the life of a client's call from its first byte to its last.
 """
 
 import asyncio

@@ -64,12 +64,13 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A generation that is read and routed: the models to call, the wire of the calls, and the endpoint in whose
-    dialect the client is answered.
+    """A generation that is read and routed: the models to call, the wire of the calls, and the endpoint for the
+    response to the client.
 
-    `shown_model` is the model that the answer names, where that is not the model that answers. `past` is what comes
-    before the request, and where the answer is stored. `bare_name` is the requested name, where only the wire
-    determines whose model it is. `created` is the time of an answer whose provider gives none, in seconds since 1970.
+    `shown_model` is the model that the answer names, where that is not the model that answers. `past` is the past of
+    the request, with the place where the answer is stored. `bare_name` is the requested name, where only the wire
+    determines the model's provider. `created` is the time of an answer without a time of its provider, in seconds since
+    1970.
     """
 
     request: Data
@@ -158,8 +159,8 @@ class Generator:
         return publish
 
     def home(self, adapter: str, provider: str | None) -> Endpoint:
-        """The endpoint whose client the caller is: that of the provider that the path names, else that of the wire's
-        own provider."""
+        """The endpoint as which the client speaks its wire: that of the provider that the path names, else that of the
+        wire's own provider."""
         if provider is not None:
             if not self.registry.is_provider(provider):
                 hint = (
@@ -409,8 +410,9 @@ def _answer_loss(loss: list[Entry], prepared: Prepared) -> list[Entry]:
 
 
 def _client_endpoint(endpoint: Endpoint, request: Data) -> Endpoint:
-    """The endpoint in whose dialect a client is answered: with the spellings of the client's tools, and in the frame of
-    the wire itself. A cloud that serves the wire may frame it in another way that its client does not know."""
+    """The endpoint for the response to a client: in the client's dialect, with the spellings of the client's tools, and
+    in the frame of the wire itself. A cloud that serves the wire may frame it in another way that its client does not
+    know."""
     dialect = {**endpoint.dialect, "framing": adapters.get(endpoint.adapter).FRAMING}
     return replace(endpoint, dialect=dialect, state_in_ids=True, spellings=translate.spellings(request, endpoint))
 

@@ -1,6 +1,6 @@
 """
 HTTP/2 (RFC 9113), with the library `h2`: the streams of one connection as calls of the ASGI application
-(spec/11-gateway.md#http-2). The library frames, compresses and checks. This module adds what a server decides: the
+(spec/11-gateway.md#http-2). The library frames, compresses and checks. This module adds the decisions of a server: the
 windows of both directions, limits, patience, and the end of a connection.
 
 The bytes of a body are acknowledged when the application has consumed them, so that a client sends at most one window

@@ -38,7 +38,7 @@ class NotStored(Refused):
 
 
 class Keeper(Protocol):
-    """Stores an answer, and changes what its client sees accordingly."""
+    """Stores an answer, and writes the body that its client sees."""
 
     id: str
     """The id of the answer."""

@@ -28,7 +28,7 @@ from interlingua.gateway.watching import MOST_WATCHERS
 Data = dict[str, Any]
 
 _WIRE = "openai_chat"
-"""The wire in whose format errors of these paths are written."""
+"""The wire for the errors of these paths."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
