@@ -104,7 +104,7 @@ def _parts_fit(value: Any, place: str, dialect: Dialect, level: int) -> bool:
         return fits(value, dialect, level)
     if place == NAMED:
         named: Schema = value
-        for part in named.values():
+        for part in named.values():  # noqa: SIM110
             if not fits(part, dialect, level):
                 return False
         return True
