@@ -139,7 +139,7 @@ def numbered(definitions: dict[str, Definition], lock: Lock) -> Lock:
 def _numbered(owner: str, names: list[str], entry: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     numbers, reserved = entry.get("numbers", {}), dict(entry.get("reserved", {}))
     if again := set(names) & set(reserved):
-        raise ValueError(f"{owner}: {', '.join(sorted(again))} was removed before; give the new member another name")
+        raise ValueError(f"{owner}: {', '.join(sorted(again))} was removed once; give the new member another name")
     reserved |= {name: number for name, number in numbers.items() if name not in names}
     used = {*numbers.values(), *reserved.values(), REST}
     kept: dict[str, int] = {}
