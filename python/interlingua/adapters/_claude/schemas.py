@@ -87,11 +87,16 @@ def enforced(schema: Schema, loss: Loss, path: Path) -> Schema:
     return made
 
 
-def _gone(name: str, value: Any) -> Gone | None:
-    if name == "oneOf":
-        return "schema_weakened", "weakened", False
-    is_limit = name in _LIMITS or (name == "minItems" and type(value) is int and value > 1)
-    return LIMIT if is_limit or (name == "format" and type(value) is str and value not in _FORMATS) else None
+def _takes(name: str, value: Any) -> bool:
+    if name == "minItems":
+        return type(value) is not int or value <= 1
+    if name == "format":
+        return type(value) is not str or value in _FORMATS
+    return name not in _LIMITS and name != "oneOf"
+
+
+def _gone(name: str, _: Any) -> Gone:
+    return ("schema_weakened", "weakened", False) if name == "oneOf" else LIMIT
 
 
 def _close(made: Schema, loss: Loss, path: Path) -> None:
@@ -106,4 +111,4 @@ def _close(made: Schema, loss: Loss, path: Path) -> None:
     loss.replace((*path, "additionalProperties"), False, code, severity, message)
 
 
-_ENFORCED: Final = Dialect(PLACES, _gone, renamed=(("oneOf", "anyOf", False),), rewrite=_close, loose=True)
+_ENFORCED: Final = Dialect(PLACES, _takes, _gone, renamed=(("oneOf", "anyOf", False),), rewrite=_close, loose=True)

@@ -5,8 +5,8 @@ A wire says which ways of choosing it has (`Ways`), and which tools can be named
 nearest one, and that is reported.
 """
 
-from collections.abc import Collection, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
 from interlingua.adapters._engine.kit import NOTHING
 from interlingua.adapters._engine.writing import Writing
@@ -14,6 +14,7 @@ from interlingua.canonical.loss import Path
 
 Choice = Mapping[str, Any]
 Fitted = dict[str, Any]
+W = TypeVar("W", bound=Writing)
 
 
 class Ways(NamedTuple):
@@ -33,10 +34,22 @@ _PATH: Final[Path] = ("tool_choice",)
 _FORCED: Final = ("required", "tool")
 
 
-def fitted_choice(tools: Any, ways: Ways, offered: Mapping[str, str], writing: Writing) -> Fitted | None:
+def offered_tools(writing: Writing) -> dict[str, str]:
+    """What the tools of a request are on the wire, by their names; but not those that a provider defines."""
+    folded = "function" if writing.folds_custom else "custom"
+    return {
+        tool["name"]: folded if kind == "custom" else kind
+        for tool in writing.source.get("tools") or ()
+        if (kind := tool.get("kind") or "function") != "provider"
+    }
+
+
+def fitted_choice(
+    tools: Any, ways: Ways, writing: W, offered: Callable[[W], Mapping[str, str]] = offered_tools
+) -> Fitted | None:
     """The choice as it can be made beside the `tools` of the body; None where none is written.
 
-    `offered` says of the tools that can be named, by their canonical name, what they are on the wire: function, custom, provider.
+    `offered` gives the tools that can be named: by their canonical name, what they are on the wire: function, custom, provider.
     What is given has a `type`, for one tool its `name` and `kind`, for allowed ones a `mode` and `tools`: kind and name of each.
     """
     choice: Choice | None = writing.source.get("tool_choice")
@@ -54,7 +67,7 @@ def fitted_choice(tools: Any, ways: Ways, offered: Mapping[str, str], writing: W
     if writing.lacks("forced_tool_choice", "tool_choice"):
         types = [name for name in types if name not in _FORCED]
     if kind == "tool" or kind == "allowed":
-        return _named(choice, types, ways, offered, writing)
+        return _named(choice, types, ways, offered(writing), writing)
     if kind in types:
         report_idle(choice, (), writing)
         return {"type": kind}
@@ -128,16 +141,6 @@ def _several(
         message = "the wire demands a mode"
         writing.loss.replace((*_PATH, "mode"), mode, "required_default", "representation", message)
     return {"type": "allowed", "mode": mode, "tools": tools}
-
-
-def offered_tools(writing: Writing) -> dict[str, str]:
-    """What the tools of a request are on the wire, by their names; but not those that a provider defines."""
-    folded = "function" if writing.folds_custom else "custom"
-    return {
-        tool["name"]: folded if kind == "custom" else kind
-        for tool in writing.source.get("tools") or ()
-        if (kind := tool.get("kind") or "function") != "provider"
-    }
 
 
 def may_be_called(request: Mapping[str, Any]) -> set[str]:

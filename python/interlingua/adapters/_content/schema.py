@@ -6,7 +6,7 @@ left out and said in the description, which a model still reads. Each change is 
 `Dialect` which keywords it takes, and what becomes of all others. Functions that take a `made` schema change it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from interlingua.canonical import json
@@ -42,8 +42,8 @@ Rewrite = Callable[[Schema, Loss, Path], None]
 class Dialect:
     """The part of JSON Schema that a target takes.
 
-    `places` are the keywords that hold schemas, `plain` those of which any value of a type is taken. Of all others, `gone` tells
-    what becomes of a keyword with a value; None: it is taken. `renamed` are lists of schemas that go under another name, where
+    `places` are the keywords that hold schemas, `plain` those of which any value of a type is taken, `types` the words for a type
+    that are. Of all else, `takes` tells whether a keyword is taken with a value, and `gone` what becomes of it, if not. `renamed` are lists of schemas that go under another name, where
     that is free: the name, the other one, and whether a lone schema alone does. `rewrite` does what else has an equal, and takes
     away what cannot stand beside the keyword `alone`.
     `loose`: true and false are schemas, too; else the empty one stands in their place. `inside` is the dialect of the schemas
@@ -53,8 +53,10 @@ class Dialect:
     def __init__(
         self,
         places: Places,
-        gone: Callable[[str, Any], Gone | None],
+        takes: Callable[[str, Any], bool],
+        gone: Callable[[str, Any], Gone],
         plain: Mapping[str, type] = _NOTHING,
+        types: frozenset[str] = frozenset(),
         renamed: tuple[tuple[str, str, bool], ...] = (),
         rewrite: Rewrite | None = None,
         *,
@@ -64,6 +66,8 @@ class Dialect:
     ) -> None:
         self.places = places
         self.plain = plain
+        self.types = types
+        self.takes = takes
         self.gone = gone
         self.renamed = renamed
         self.rewrite = rewrite
@@ -79,20 +83,27 @@ def fits(schema: Any, dialect: Dialect, level: int = 0) -> bool:
     if level > _MOST_LEVELS:
         return True
     members: Schema = schema
+    plain = dialect.plain
     for name, value in members.items():
-        kind = type(value)
-        if kind is not dialect.plain.get(name):
-            if dialect.gone(name, value) is not None or name == dialect.alone:
+        kind = plain.get(name)
+        if type(value) is not kind:
+            if name == "type" and type(value) is str and value in dialect.types:
+                continue
+            if not dialect.takes(name, value) or name == dialect.alone:
                 return False
-        elif kind is dict:
-            place = dialect.places.get(name)
-            for part in (value,) if place == SINGLE else value.values() if place == NAMED else ():
-                if not fits(part, dialect.inside, level + 1):
-                    return False
-        elif kind is list and name in dialect.places:
-            for part in value:
-                if not fits(part, dialect.inside, level + 1):
-                    return False
+        elif kind is str or (place := dialect.places.get(name)) is None:
+            continue
+        elif not _parts_fit(
+            value.values() if place == NAMED else value if place == LISTED else (value,), dialect, level
+        ):
+            return False
+    return True
+
+
+def _parts_fit(parts: Iterable[Any], dialect: Dialect, level: int) -> bool:
+    for part in parts:  # noqa: SIM110 a generator costs more than what it asks
+        if not fits(part, dialect.inside, level + 1):
+            return False
     return True
 
 
@@ -122,7 +133,8 @@ def fitted(
             rename(made, name, equal, loss, path)
     if dialect.rewrite is not None:
         dialect.rewrite(made, loss, path)
-    leave_out(made, {name: gone for name, value in made.items() if (gone := dialect.gone(name, value))}, loss, path)
+    gone = {name: dialect.gone(name, value) for name, value in made.items() if not dialect.takes(name, value)}
+    leave_out(made, gone, loss, path)
     return made
 
 

@@ -316,7 +316,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The choice of tools, and in it whether several may be called at once."""
-    fitted = fitted_choice(body.get("tools"), _ways(request, writing), _offered(writing), writing)
+    fitted = fitted_choice(body.get("tools"), _ways(request, writing), writing, _offered)
     wire: Wire = {}
     if fitted is not None:
         wire["type"] = TOOL_CHOICE.there[fitted["type"]]

@@ -105,7 +105,7 @@ def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     control = writing.encoding.get("thinking") if writing.same_model else writing.dialect.get("reasoning_control")
     if control == NOVA:
         chosen = _fitted_nova(reasoning)
-        report_members(reasoning, chosen, writing)
+        report_members(reasoning, chosen, writing, mode_counts=True)
     else:
         forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
         chosen = claude.chosen(reasoning, request.get("max_output_tokens"), MODES, forced, body, writing)

@@ -5,7 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
-from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
+from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._content.tools import (
     BESIDE,
     Of,
@@ -213,10 +213,11 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
     """The choice of tools; without tools there is none."""
     report_parallel(request, writing.loss)
-    fitted = fitted_choice(tools, Ways(_CHOICE), offered_tools(writing), writing)
+    fitted = fitted_choice(tools, _WAYS, writing)
     if fitted is None:
         return None
     return {_CHOICE[fitted["type"]]: {"name": fitted["name"]} if "name" in fitted else {}}
 
 
 _CHOICE: Final = {"auto": "auto", "required": "any", "tool": "tool"}
+_WAYS: Final = Ways(_CHOICE)

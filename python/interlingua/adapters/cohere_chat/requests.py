@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from interlingua.adapters._content.schema import PLACES, Schema, holds
 from interlingua.adapters._engine.kit import (
-    NOTHING,
     UNREADABLE,
     Wire,
     keep_spelling,
@@ -28,7 +27,7 @@ from interlingua.adapters._requests.members import (
     read_model,
     whole,
 )
-from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish
+from interlingua.adapters._requests.reasoning import wish_writer
 from interlingua.adapters._requests.requests import (
     Table,
     body_of,
@@ -102,23 +101,9 @@ _HIGHEST_SEED: Final = 2**64 - 1
 # -- reasoning
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "thinking", writing):
-        return None
-    if "display" in value:
-        message = "the wire does not say how reasoning is shown"
-        writing.loss.drop((name, "display"), "unsupported_field", "weakened", message)
-        del value["display"]
+def _reasoning(value: dict[str, Any], _: Wire, __: Writing) -> tuple[Any, dict[str, Any]]:
     thinking = _thinking(value)
-    written = _reasoning_from_wire(thinking) or NOTHING
-    if written == {"mode": "enabled", **value}:
-        if "mode" not in value:
-            message = "the wire says with a budget that reasoning is on"
-            writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
-    elif value or written:
-        report_wish(value, written, writing)
-    return thinking or None
+    return thinking or None, _reasoning_from_wire(thinking) or {}
 
 
 _SWITCHES: Final = ({"type": "enabled"}, {"type": "disabled"})
@@ -129,9 +114,7 @@ def _thinking(value: Mapping[str, Any]) -> Wire:
     mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
     if mode is None and effort is None and budget is None:
         return {}
-    if mode == "disabled" or effort == "none":
-        return {"type": "disabled"}
-    if budget == 0:
+    if mode == "disabled" or effort == "none" or budget == 0:
         return {"type": "disabled"}
     return {"type": "enabled"} if budget is None else {"type": "enabled", "token_budget": budget}
 
@@ -274,7 +257,7 @@ _ROWS: Final[Rows] = {
         REASONING,
         plain=one_of(_SWITCHES),
         parse=_reasoning_from_wire,
-        write=_reasoning,
+        write=wish_writer("thinking", _reasoning),
     ),
     "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
     "documents": Row(Kind.LIST, read=_is_no_option),

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._content.calls import argument_text, call_id, plain_call, read_call
-from interlingua.adapters._content.choice import Ways, fitted_choice, may_be_called, offered_tools
+from interlingua.adapters._content.choice import Ways, fitted_choice, may_be_called
 from interlingua.adapters._content.schema import demanded
 from interlingua.adapters._content.tools import (
     BESIDE,
@@ -119,7 +119,7 @@ _WAYS: Final = Ways(CHOICES.there, narrowed=True)
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice`. A tool that must be called is the only one that is offered."""
-    fitted = fitted_choice(body.get("tools"), _WAYS, offered_tools(writing), writing)
+    fitted = fitted_choice(body.get("tools"), _WAYS, writing)
     if fitted is not None:
         body["tool_choice"] = CHOICES.there[fitted["type"]]
 

@@ -29,7 +29,7 @@ from interlingua.adapters._requests.members import (
     put,
     within,
 )
-from interlingua.adapters._requests.reasoning import nearest, refuses_reasoning, report_members
+from interlingua.adapters._requests.reasoning import nearest, wish_writer
 from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, write_request
 from interlingua.adapters._requests.rules import (
     MOST_LOGPROBS,
@@ -332,10 +332,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
 # -- reasoning
 
 
-def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wire | None:
-    """Writes the thinkingConfig; what is fitted to the model is reported."""
-    if refuses_reasoning(value, "thinking", writing):
-        return None
+def _reasoning(value: Reasoning, _: Wire, writing: Writing) -> tuple[Any, Reasoning]:
     taken = _fitted(value, writing)
     wire: Wire = {}
     if "effort" in taken:
@@ -346,8 +343,7 @@ def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wir
         wire["thinkingBudget"] = 0 if taken["mode"] == "disabled" else -1
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
-    report_members(value, taken, writing, mode_counts=False)
-    return wire or None
+    return wire or None, taken
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
@@ -451,7 +447,7 @@ _ROWS: Final[Rows] = {
                 },
                 REASONING,
                 parse=_reasoning_from_wire,
-                write=_reasoning,
+                write=wish_writer("thinking", _reasoning),
             ),
         }
     ),

@@ -6,6 +6,7 @@ JSON Schema. `parametersJsonSchema` and `responseJsonSchema` hold a part of JSON
 with an equal inside that part are rewritten, the others are left out, said in the description, and reported each.
 """
 
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
@@ -126,9 +127,7 @@ def _takes(name: str, value: Any) -> bool:
             return False
 
 
-def _gone(name: str, value: Any) -> Gone | None:
-    if _takes(name, value):
-        return None
+def _gone(name: str, value: Any) -> Gone:
     silent = name in _SILENT or value is None or (name == "nullable" and value is False)
     return _NEEDLESS if silent else LIMIT
 
@@ -194,8 +193,10 @@ def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
 
 DIALECT: Final = Dialect(
     {**PLACES, "oneOf": LISTED},
+    _takes,
     _gone,
     _PLAIN,
+    _TYPES,
     (("items", "prefixItems", False), ("allOf", "anyOf", True)),  # a tuple, and a lone schema of which all hold
     _rewrite,
     alone="$ref",
@@ -438,20 +439,25 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
     return of_provider(named, writing.endpoint, next(iter(named)))
 
 
+def _unread(writing: Writing) -> dict[str, str]:
+    """The tools that a choice names, as they are."""
+    choice: dict[str, Any] = writing.source["tool_choice"]
+    names: list[str] = choice.get("names") or [choice.get("name", "")]
+    return dict.fromkeys(names, "function")
+
+
 _WAYS: Final = Ways((*_MODES.there, "tool", "allowed"), lone_by_name=True)
 
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the choice of tools; without functions there is none."""
-    offered = offered_tools(writing)
-    tools: Any = offered and body.get("tools")
-    if not offered and "tools" in ((request.get("options") or NOTHING).get(writing.endpoint.adapter) or NOTHING):
-        # tools that are not shaped as documented are an option, and may well be what is chosen
-        choice = request.get("tool_choice") or NOTHING
-        names: list[Any] = [choice.get("name"), *(choice.get("names") or ())]
-        offered = dict.fromkeys(names, "function")
-        tools = True
-    fitted = fitted_choice(tools, _WAYS, offered, writing)
+    if request.get("tool_choice") is None:
+        return
+    named: Callable[[Writing], Mapping[str, str]] = offered_tools
+    tools: Any = offered_tools(writing) and body.get("tools")
+    if not tools and "tools" in ((request.get("options") or NOTHING).get(writing.endpoint.adapter) or NOTHING):
+        tools, named = True, _unread  # which are not shaped as documented, and may well be what is chosen
+    fitted = fitted_choice(tools, _WAYS, writing, named)
     if fitted is None:
         return
     calling: Wire = {}

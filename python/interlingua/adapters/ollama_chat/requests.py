@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
+from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._engine.kit import (
-    NOTHING,
     Wire,
     report_foreign_state,
     report_parallel,
@@ -23,7 +22,7 @@ from interlingua.adapters._requests.members import (
     read_model,
     write_nothing,
 )
-from interlingua.adapters._requests.reasoning import asked, level_of, refuses_reasoning, report_wish
+from interlingua.adapters._requests.reasoning import level_of, wish_writer
 from interlingua.adapters._requests.requests import (
     Table,
     body_of,
@@ -74,7 +73,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages and tools."""
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
-    fitted_choice(request.get("tools"), _NO_CHOICE, offered_tools(writing), writing)
+    fitted_choice(request.get("tools"), _NO_CHOICE, writing)
     _TABLE.write_members(request, body, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
@@ -84,13 +83,9 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 _NO_CHOICE: Final = Ways((), narrowed=True)
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> bool | str | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "thinking", writing):
-        return None
+def _reasoning(value: dict[str, Any], _: Wire, __: Writing) -> tuple[Any, dict[str, Any]]:
     think = _think(value)
-    report_wish(value, _think_from_wire(think) or NOTHING, writing)
-    return think
+    return think, _think_from_wire(think) or {}
 
 
 _LEVEL_FOR: Final = {"minimal": "low", "xhigh": "max"}
@@ -171,7 +166,13 @@ def _is_format(value: Any, _: Wire) -> bool:
 _ROWS: Final[Rows] = {
     "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
     "stream": Row(Kind.SWITCH, "stream", plain=(), write=write_nothing),
-    "think": Row(Kind.SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
+    "think": Row(
+        Kind.SWITCH_OR_TEXT,
+        REASONING,
+        plain=_is_think,
+        parse=_think_from_wire,
+        write=wish_writer("thinking", _reasoning),
+    ),
     "format": Row(Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(_FORMS)),
     "logprobs": Row(Kind.SWITCH, "logprobs", plain=()),
     "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),

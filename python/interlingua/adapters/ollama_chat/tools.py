@@ -82,29 +82,41 @@ def _is_readable(name: str, value: Any) -> bool:
     return kind is None or type(value) is kind or value is None or (name == "type" and are_texts(value))
 
 
-def _gone_from_root(name: str, value: Any) -> Gone | None:
-    if name in _ROOT_TAKES and _is_readable(name, value):
-        return None
+def _root_takes(name: str, value: Any) -> bool:
+    return name in _ROOT_TAKES and _is_readable(name, value)
+
+
+def _property_takes(name: str, value: Any) -> bool:
+    return name in _PROPERTY_TAKES and _is_readable(name, value)
+
+
+def _gone_from_root(name: str, _: Any) -> Gone:
     return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", False
 
 
-def _gone_from_property(name: str, value: Any) -> Gone | None:
-    if name not in _PROPERTY_TAKES:
-        return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", name not in _SILENT
-    if _is_readable(name, value):
-        return None
-    return "schema_weakened", "representation" if name == "description" else "weakened", False
+def _gone_from_property(name: str, _: Any) -> Gone:
+    in_description = name not in _SILENT and name not in _PROPERTY_TAKES
+    return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", in_description
 
 
 _PROPERTY: Final = Dialect(
-    {"properties": NAMED, "anyOf": LISTED}, _gone_from_property, _PLAIN, (("oneOf", "anyOf", False),), const_as_enum
+    {"properties": NAMED, "anyOf": LISTED},
+    _property_takes,
+    _gone_from_property,
+    {**_PLAIN, "items": dict},
+    renamed=(("oneOf", "anyOf", False),),
+    rewrite=const_as_enum,
 )
-_ROOT: Final = Dialect({"properties": NAMED}, _gone_from_root, {"type": str, "properties": dict}, inside=_PROPERTY)
+_ROOT: Final = Dialect(
+    {"properties": NAMED}, _root_takes, _gone_from_root, {"type": str, "properties": dict}, inside=_PROPERTY
+)
 
 
 def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema of a tool as the model will see it; the same object when nothing had to change."""
-    made = fitted(schema, _ROOT, loss, path, _References(definitions(schema), loss).resolved)
+    if is_kept_whole(schema):
+        return schema
+    made: Schema = fitted(schema, _ROOT, loss, path, _References(definitions(schema), loss).resolved)
     if made.get("type", "object") != "object":
         made = dict(made)
         as_object(made, loss, path)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._content.calls import argument_text, call_id, free_text, plain_call, read_call, text_of
-from interlingua.adapters._content.choice import ALL, Ways, fitted_choice, offered_tools
+from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
@@ -122,8 +122,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     parallel_to_wire(request, body, writing)
     legacy = "functions" in body and "tools" not in body
-    ways = Ways(_types(request, writing))
-    if (fitted := fitted_choice(legacy or "tools" in body, ways, offered_tools(writing), writing)) is not None:
+    fitted = fitted_choice(legacy or "tools" in body, Ways(_types(request, writing)), writing)
+    if fitted is not None:
         body["function_call" if legacy else "tool_choice"] = _encoded_choice(fitted, writing, legacy=legacy)
 
 

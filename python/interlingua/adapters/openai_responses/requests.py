@@ -35,7 +35,7 @@ from interlingua.adapters._requests.members import (
     put,
     within_limit,
 )
-from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish, wish
+from interlingua.adapters._requests.reasoning import wish, wish_writer
 from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, unmentioned_json, write_request
 from interlingua.adapters._requests.rules import word
 from interlingua.adapters._structured import extract_format
@@ -163,18 +163,14 @@ def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str]
     return None
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "reasoning_effort", writing):
-        return None
-    written: dict[str, Any] = {}
-    if (asked_for := effort(value, writing)) is not None:
-        written["effort"] = asked_for
+def _reasoning(value: dict[str, Any], body: Wire, writing: Writing) -> tuple[Any, dict[str, Any]]:
+    taken: dict[str, Any] = {}
+    if (word := effort(value, writing)) is not None:
+        taken["effort"] = word
     if value.get("display") == "summarized":
-        written["display"] = value["display"]
-        put(body, name, "summary", "auto")
-    report_wish(value, written, writing)
-    return asked_for
+        taken["display"] = value["display"]
+        put(body, "reasoning", "summary", "auto")
+    return word, taken
 
 
 def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
@@ -296,7 +292,13 @@ _ROWS: Final[Rows] = {
     ),
     "reasoning": Row(
         {
-            "effort": Row(Kind.TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
+            "effort": Row(
+                Kind.TEXT,
+                REASONING,
+                plain=one_of(EFFORTS),
+                parse=wish("effort"),
+                write=wish_writer("reasoning_effort", _reasoning),
+            ),
             "summary": Row(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }
     ),

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.built_in import BUILT_IN
-from interlingua.adapters._content.choice import ALL, Ways, fitted_choice, offered_tools
+from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
@@ -449,9 +449,12 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     parallel_to_wire(request, body, writing)
     tools = "tools" in body or _declares(body["input"])
-    if (fitted := fitted_choice(tools, Ways(ALL), offered_tools(writing), writing)) is not None:
+    if (fitted := fitted_choice(tools, _WAYS, writing)) is not None:
         nameless = [tool.get("type") for tool in body.get("tools", ()) if "name" not in tool]
         body["tool_choice"] = _encoded_choice(fitted, nameless)
+
+
+_WAYS: Final = Ways(ALL)
 
 
 def _declares(items: str | list[Wire]) -> bool:
