@@ -14,6 +14,7 @@ from interlingua.adapters._content.tools import (
     DESCRIPTION,
     Of,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
     write_tools,
@@ -297,14 +298,14 @@ def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
-        return definition
-    if (
-        len(tool) == 3 and "description" in tool and "input_schema" in tool and is_object(tool["input_schema"])
-    ):  # most tools
-        name = writing.written_tool_name(tool["name"], path)
-        return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
-    return item_to_wire(_TOOL, toolsets.as_function(tool, writing, path), writing, path)
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), _write_schema(tool, writing, path)
+        return {"name": name, "description": tool["description"], "input_schema": schema}
+    if "provider_state" in tool:
+        if (definition := _built_in_to_wire(tool, writing, path)) is not None:
+            return definition
+        tool = toolsets.as_function(tool, writing, path)
+    return item_to_wire(_TOOL, tool, writing, path)
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
