@@ -317,8 +317,11 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The choice of tools, and in it whether several may be called at once."""
-    fitted = fitted_choice(body.get("tools"), _ways(request, writing), writing, _offered)
     wire: Wire = {}
+    fitted: Wire | None = None
+    if request.get("tool_choice") is not None:
+        ways = _IN_SET if _is_in_set(request["tool_choice"], writing) else _WAYS
+        fitted = fitted_choice(body.get("tools"), ways, writing, _offered)
     if fitted is not None:
         wire["type"] = TOOL_CHOICE.there[fitted["type"]]
         if "name" in fitted:
@@ -339,14 +342,13 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
         body["tool_choice"] = wire
 
 
-_WORDS: Final = ("auto", "none", "required")
+_WAYS: Final = Ways(("auto", "none", "required", "tool"))
+_IN_SET: Final = Ways(("auto", "none", "required"))
 
 
-def _ways(request: dict[str, Any], writing: Writing) -> Ways:
-    """The ways of choosing; none can name a tool that goes as one of a set."""
-    choice = request.get("tool_choice") or NOTHING
-    in_set = not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
-    return Ways(_WORDS if in_set else (*_WORDS, "tool"))
+def _is_in_set(choice: dict[str, Any], writing: Writing) -> bool:
+    """Whether a choice is of a tool that goes as one of a set, which none can name."""
+    return not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
 
 
 def _offered(writing: Writing) -> dict[str, str]:
