@@ -82,7 +82,7 @@ async def refuse_page(call: Call, answer: Answer) -> None:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "text/html":
         return
-    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
+    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} instead of a stream")
     raise ProviderError(error | {"status": answer.status})
 
 
@@ -108,15 +108,15 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
 
 
 def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
-    found = "|".join(_written(secret) for secret in call.secrets if secret)
-    if not found:
+    pattern = "|".join(_pattern_of(secret) for secret in call.secrets if secret)
+    if not pattern:
         return error
-    masked: dict[str, Any] = _masked(error, re.compile(found))
+    masked: dict[str, Any] = _masked(error, re.compile(pattern))
     # the limit of the provider's message may have cut a key in two
     return error if masked == error else data_of(translate.with_provider_message(masked))
 
 
-def _written(secret: str) -> str:
+def _pattern_of(secret: str) -> str:
     """The pattern that finds a key in a text. A short key (`test`, `none` of a local server) must be a whole word."""
     pattern = re.escape(secret)
     return pattern if len(secret) >= _NO_PART_OF_WORDS else rf"(?<!\w){pattern}(?!\w)"
@@ -176,7 +176,7 @@ def shut_down(message: str = "the server was shut down before the answer was com
 
 def no_place(call: Call) -> ProviderError:
     """The error when a provider already has the maximum number of concurrent calls."""
-    message = f"{_name(call.endpoint)} has as many calls as it may have at a time"
+    message = f"{_name(call.endpoint)} already has the maximum number of concurrent calls"
     return ProviderError(_error(call.endpoint, "overloaded", message, retryable=True))
 
 
@@ -208,7 +208,7 @@ def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str
     return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
 
 
-def another_may_do(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
+def another_may_succeed(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
     """Whether the next candidate may succeed after this failure. An invalid request is invalid for all candidates."""
     if isinstance(error, ProviderError):
         category = error.error["category"]

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.answers import REFUSAL, failure, in_band, refuse_page, refused
-from interlingua.client.asking import Asking
+from interlingua.client.attempts import Attempts
 from interlingua.client.call import Call, Plan
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.reading import Reader, reader
@@ -54,10 +54,10 @@ class Pulled:
 class Stream(Pulled):
     """The events of one response. Iterate it once; `response` is the whole response when the stream has ended."""
 
-    def __init__(self, asking: Asking, complete: Complete, plan: Plan, deadline: float | None) -> None:
+    def __init__(self, attempts: Attempts, complete: Complete, plan: Plan, deadline: float | None) -> None:
         self.response: ModelResponse | None = None
         """The response: complete after `message_complete`, the part that had arrived after `error`."""
-        self._asking = asking
+        self._attempts = attempts
         self._complete = complete
         self._plan = plan
         self._deadline = deadline
@@ -97,7 +97,7 @@ class Stream(Pulled):
         answer: Answer | None = None
         event: Event = {}
         try:
-            call, answer, begun = await self._asking.begin(
+            call, answer, begun = await self._attempts.begin(
                 self._plan, interrupt, self._deadline, self._receive, _refused
             )
             call.begun(answer.status, answer.headers)
@@ -107,10 +107,10 @@ class Stream(Pulled):
                 events = begun.events
                 while True:
                     for event in events:
-                        if self._is_last(event, call):
+                        if self._completed(event, call):
                             # before the last event is delivered: the caller may be slow, the provider has finished
                             await answer.aclose()
-                            self._judge(event, call)
+                            self._report_health(event, call)
                     yield events
                     if begun.reader.done:
                         break
@@ -120,9 +120,9 @@ class Stream(Pulled):
             except (TransportFailed, Interrupted) as problem:
                 error = failure(problem, call)
                 if isinstance(problem, TransportFailed):
-                    self._asking.health.failed(call.model, problem.category)
+                    self._attempts.health.failed(call.model, problem.category)
                 await answer.aclose()
-                yield self._broken_off(begun.reader, error, call)
+                yield self._ending_events(begun.reader, error, call)
                 if isinstance(error, ProviderError):
                     error = StreamTruncated(error.error, self.response)
                 raise error from None
@@ -138,10 +138,10 @@ class Stream(Pulled):
 
         If a refusal leads to another candidate, events without content are held until the first event with content.
         """
-        saying_nothing = _EMPTY if REFUSAL in call.plan.fail_over_on else ()
+        without_content = _EMPTY if REFUSAL in call.plan.fail_over_on else ()
         await refuse_page(call, answer)
         begun = _Begun(reader(call, answer), answer.chunks(), [])
-        while not begun.reader.done and all(event["type"] in saying_nothing for event in begun.events):
+        while not begun.reader.done and all(event["type"] in without_content for event in begun.events):
             begun.events = [*begun.events, *await self._pull(begun, interrupt)]
         if begun.events[0]["type"] == "error":
             raise ProviderError(in_band(call, begun.events[0]["error"]))
@@ -150,7 +150,7 @@ class Stream(Pulled):
     async def _pull(self, begun: "_Begun", interrupt: Interrupt) -> list[Event]:
         """The events that the next bytes complete, or those at the end of input."""
         waiting = 0
-        while waiting <= self._asking.limits.answer:
+        while waiting <= self._attempts.limits.answer:
             try:
                 chunk = await interrupt.wait(anext(begun.chunks))
             except StopAsyncIteration:
@@ -160,7 +160,7 @@ class Stream(Pulled):
             waiting += len(chunk)
         raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
 
-    def _is_last(self, event: Event, call: Call) -> bool:
+    def _completed(self, event: Event, call: Call) -> bool:
         """Complete the members of an event. Returns whether it is the last one."""
         event["message_id"] = call.plan.message_id
         match event["type"]:
@@ -179,14 +179,14 @@ class Stream(Pulled):
                 return False
         return True
 
-    def _judge(self, event: Event, call: Call) -> None:
-        health = self._asking.health
+    def _report_health(self, event: Event, call: Call) -> None:
+        health = self._attempts.health
         if event["type"] == "error":
             health.failed(call.model, event["error"]["category"])
         else:
             health.succeeded(call.model)
 
-    def _broken_off(self, reader: Reader, error: InterlinguaError, call: Call) -> list[Event]:
+    def _ending_events(self, reader: Reader, error: InterlinguaError, call: Call) -> list[Event]:
         """The last events of a stream that the provider did not end: those of an unfinished frame, then the error with
         the part that had arrived."""
         events = reader.end()
@@ -195,8 +195,8 @@ class Stream(Pulled):
             events.append({"type": "error"})
         event: Event = events[-1]
         event["error"] = error.to_dict()
-        for one in events:
-            self._is_last(one, call)
+        for item in events:
+            self._completed(item, call)
         if isinstance(error, Cancelled) and "response" in event:
             event["response"]["finish_reason"] = "cancelled"
             event["response"]["message"]["metadata"]["status"] = "cancelled"

@@ -14,6 +14,7 @@ from interlingua.adapters._content.tools import (
     DESCRIPTION,
     Of,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
     write_tools,
@@ -264,14 +265,14 @@ def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
-        return definition
-    if (
-        len(tool) == 3 and "description" in tool and "input_schema" in tool and is_object(tool["input_schema"])
-    ):  # most tools
-        name = writing.written_tool_name(tool["name"], path)
-        return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
-    return item_to_wire(_TOOL, toolsets.as_function(tool, writing, path), writing, path)
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), _write_schema(tool, writing, path)
+        return {"name": name, "description": tool["description"], "input_schema": schema}
+    if "provider_state" in tool:
+        if (definition := _built_in_to_wire(tool, writing, path)) is not None:
+            return definition
+        tool = toolsets.as_function(tool, writing, path)
+    return item_to_wire(_TOOL, tool, writing, path)
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
@@ -283,8 +284,11 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The choice of tools, and in it whether several may be called at once."""
-    fitted = fitted_choice(body.get("tools"), _ways(request, writing), writing, _offered)
     wire: Wire = {}
+    fitted: Wire | None = None
+    if request.get("tool_choice") is not None:
+        ways = _IN_SET if _is_in_set(request["tool_choice"], writing) else _WAYS
+        fitted = fitted_choice(body.get("tools"), ways, writing, _offered)
     if fitted is not None:
         wire["type"] = TOOL_CHOICE.there[fitted["type"]]
         if "name" in fitted:
@@ -305,14 +309,13 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
         body["tool_choice"] = wire
 
 
-_WORDS: Final = ("auto", "none", "required")
+_WAYS: Final = Ways(("auto", "none", "required", "tool"))
+_IN_SET: Final = Ways(("auto", "none", "required"))
 
 
-def _ways(request: dict[str, Any], writing: Writing) -> Ways:
-    """The ways of choosing; none can name a tool that goes as one of a set."""
-    choice = request.get("tool_choice") or NOTHING
-    in_set = not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
-    return Ways(_WORDS if in_set else (*_WORDS, "tool"))
+def _is_in_set(choice: dict[str, Any], writing: Writing) -> bool:
+    """Whether a choice is of a tool that goes as one of a set, which none can name."""
+    return not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
 
 
 def _offered(writing: Writing) -> dict[str, str]:

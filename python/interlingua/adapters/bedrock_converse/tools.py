@@ -10,6 +10,7 @@ from interlingua.adapters._content.tools import (
     BESIDE,
     Of,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
     write_tools,
@@ -189,9 +190,8 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire]
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.get("description") and "input_schema" in tool and is_object(tool["input_schema"]):
-        name = writing.written_tool_name(tool["name"], path)  # most tools
-        schema = {"json": tool["input_schema"]}
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), {"json": _write_schema(tool, writing, path)}
         return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
     return write_item(_TOOL, tool, writing, path)
 
