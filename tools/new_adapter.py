@@ -28,18 +28,29 @@ MODULES: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "turns": (
         (),
-        "messages, both ways, in the order that the wire requires; `_history.order` or `_results` arranges the results",
+        (
+            "messages, both ways. `_history.turns.Turns` writes turns of a user and a model, `_history.messages` with "
+            "`_history.order` one wire message for each canonical one; both place results after their calls"
+        ),
     ),
-    "blocks": ((), "blocks and parts of messages, both ways; `_content.media` has the media"),
+    "blocks": (
+        (),
+        "blocks and parts of messages, both ways, by rows; `_content.media` has the media. Remove the module if there are none",
+    ),
     "tools": ((), "tools and tool choice, both ways; `_content.schema` fits JSON Schema to what the wire accepts"),
     "responses": (
         ("from_wire_response", "to_wire_response"),
         "the whole response, both ways, with usage and finish reason",
     ),
     "stream_reader": (("stream_decoder",), "frames in, events out, over `_answers.stream_reader`"),
-    "stream_writer": (("stream_encoder", "stream_loss"), "events in, frames out, over `_answers.stream_writer`"),
+    "stream_writer": (
+        ("stream_encoder",),
+        (
+            "events in, frames out, over `_answers.stream_writer`; `READ_BACK` or `stream_loss` if a stream expresses more or "
+            "less than the whole response (`_contract`)"
+        ),
+    ),
     "errors": (("error", "to_wire_error"), "errors, both ways; `_errors.failures` has what wires share"),
-    "estimates": (("estimate",), "the number of tokens of a request, over `_estimates.estimate`"),
 }
 
 # the other files that belong to one wire alone; {name} is its name
@@ -78,7 +89,7 @@ FILES: dict[str, tuple[str, str]] = {
 # the files that all wires share, in which each wire has a line
 SHARED: dict[str, str] = {
     "spec/registry/providers.json": "a row for each provider that has the wire; then `make generate`",
-    f"{PACKAGE}/_errors/recognition.py": "the members by which its bodies are recognised",
+    f"{PACKAGE}/_recognition.py": "the members by which its bodies are recognised",
     f"{PACKAGE}/_content/media.py": "the media that it accepts, and the addresses of media",
     "python/interlingua/client/playing.py": "its path, for replay and fake providers",
     "python/interlingua/gateway/faces/__init__.py": "its face in the list of faces",
@@ -91,9 +102,11 @@ SHARED: dict[str, str] = {
 SEE_ALSO: dict[str, str] = {
     "spec/registry/models.json and prices.json": "models, with their capabilities, and their prices by day",
     "spec/registry/vocabularies.json": "words of its own",
-    f"{PACKAGE}/_engine/kit.py": "members that have no meaning for the model",
+    f"{PACKAGE}/_engine/kit.py": "`STORED`: options by which the provider keeps a part of the conversation",
     "conformance/mutants/": "an implementation that is broken on purpose, for each rule that the wire adds",
     "tests/gateway/wires.py": "a model for the tests of the gateway",
+    "tests/laws/test_errors.py, test_edited_members.py, test_carried_state.py": "wires for which a law does not hold without exceptions",
+    "tests/test_stream_memory.py": "a wire whose stream repeats its text at the end",
     "tools/corpus.py": "the folder of recorded traffic",
     "spec/10-media.md, spec/11-gateway.md, README.md, CHANGELOG.md": "the pages that name each wire",
 }
@@ -116,8 +129,9 @@ def _function(name: str) -> str:
 
 
 def _package(name: str) -> str:
-    public = sorted(["DATED", "FRAMING", *(function for functions, _ in MODULES.values() for function in functions)])
-    imports = "".join(
+    named = [function for functions, _ in MODULES.values() for function in functions]
+    public = sorted(["DATED", "FRAMING", "estimate", *named])
+    imports = "from interlingua.adapters._estimates.estimate import estimate\n" + "".join(
         f"from interlingua.adapters.{name}.{module} import {', '.join(sorted(functions))}\n"
         for module, (functions, _) in sorted(MODULES.items())
         if functions
