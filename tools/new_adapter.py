@@ -27,18 +27,29 @@ MODULES: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "turns": (
         (),
-        "messages, both ways, in the order that the wire wants; `_history.order` or `_results` puts results in place",
+        (
+            "messages, both ways. `_history.turns.Turns` writes turns of a user and a model, `_history.messages` with "
+            "`_history.order` one wire message for each canonical one; both place results behind their calls"
+        ),
     ),
-    "blocks": ((), "blocks and parts of messages, both ways; `_content.media` has the media"),
+    "blocks": (
+        (),
+        "blocks and parts of messages, both ways, by rows; `_content.media` has the media. Remove it if there are none",
+    ),
     "tools": ((), "tools and the choice of them, both ways; `_content.schema` fits JSON Schema to what the wire takes"),
     "responses": (
         ("from_wire_response", "to_wire_response"),
         "the whole answer, both ways, with usage and finish reason",
     ),
     "stream_reader": (("stream_decoder",), "frames in, events out, over `_answers.stream_reader`"),
-    "stream_writer": (("stream_encoder", "stream_loss"), "events in, frames out, over `_answers.stream_writer`"),
+    "stream_writer": (
+        ("stream_encoder",),
+        (
+            "events in, frames out, over `_answers.stream_writer`; `READ_BACK` or `stream_loss` where a stream says more or "
+            "less than the whole answer (`_contract`)"
+        ),
+    ),
     "errors": (("error", "to_wire_error"), "errors, both ways; `_errors.failures` has what wires share"),
-    "estimates": (("estimate",), "how many tokens a request takes, over `_estimates.estimate`"),
 }
 
 # what else belongs to one wire alone; {name} is its name
@@ -77,7 +88,7 @@ FILES: dict[str, tuple[str, str]] = {
 # files that all wires share, in which each has its line
 SHARED: dict[str, str] = {
     "spec/registry/providers.json": "a row for each provider that speaks it; then `make generate`",
-    f"{PACKAGE}/_errors/recognition.py": "the members by which its bodies are recognised",
+    f"{PACKAGE}/_recognition.py": "the members by which its bodies are recognised",
     f"{PACKAGE}/_content/media.py": "which media it takes, and at which addresses",
     "python/interlingua/client/playing.py": "its path, for replay and fake providers",
     "python/interlingua/gateway/faces/__init__.py": "its face in the list of faces",
@@ -90,9 +101,11 @@ SHARED: dict[str, str] = {
 SEE_ALSO: dict[str, str] = {
     "spec/registry/models.json and prices.json": "models, with what each takes, and their prices by day",
     "spec/registry/vocabularies.json": "words of its own",
-    f"{PACKAGE}/_engine/kit.py": "members that say nothing to the model",
+    f"{PACKAGE}/_engine/kit.py": "`STORED`: options by which the provider keeps a part of the conversation",
     "conformance/mutants/": "an implementation that is broken on purpose, for each rule that the wire adds",
     "tests/gateway/wires.py": "a model for the tests of the gateway",
+    "tests/laws/test_errors.py, test_edited_members.py, test_carried_state.py": "wires for which a law does not hold as it is",
+    "tests/test_stream_memory.py": "a wire whose stream repeats its text at the end",
     "tools/corpus.py": "the folder of recorded traffic",
     "spec/10-media.md, spec/11-gateway.md, README.md, CHANGELOG.md": "where the wires are named one by one",
 }
@@ -115,8 +128,9 @@ def _function(name: str) -> str:
 
 
 def _package(name: str) -> str:
-    public = sorted(["DATED", "FRAMING", *(function for functions, _ in MODULES.values() for function in functions)])
-    imports = "".join(
+    named = [function for functions, _ in MODULES.values() for function in functions]
+    public = sorted(["DATED", "FRAMING", "estimate", *named])
+    imports = "from interlingua.adapters._estimates.estimate import estimate\n" + "".join(
         f"from interlingua.adapters.{name}.{module} import {', '.join(sorted(functions))}\n"
         for module, (functions, _) in sorted(MODULES.items())
         if functions
