@@ -34,7 +34,7 @@ from interlingua import (
     write_response,
     write_stream,
 )
-from interlingua.adapters._errors.recognition import recognised
+from interlingua.adapters._recognition import recognised
 from interlingua.canonical import json
 from interlingua.translate import load, read_request
 

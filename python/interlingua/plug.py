@@ -80,6 +80,8 @@ def _hello(_: Message, __: str | None) -> Message:
             "documents",
             "audio",
             "structured_output",
+            "citations",
+            "caching",
             "choices",
             "state_in_ids",
             "calls_as_offered",

@@ -16,9 +16,9 @@ from interlingua import adapters, registry
 from interlingua.adapters._content.offered import EventsAsOffered, Offered, answer_as_offered, is_beyond, offered
 from interlingua.adapters._contract import Adapter, DatedAdapter, ErrorWriter
 from interlingua.adapters._engine.kit import NOTHING, data_of, response_of, state_of, stored_elsewhere
-from interlingua.adapters._errors.recognition import CANONICAL, recognised
 from interlingua.adapters._errors.texts import provider_message
 from interlingua.adapters._history.pairing import note_open_end, to_wire
+from interlingua.adapters._recognition import CANONICAL, recognised
 from interlingua.canonical import json, state_in_ids, texts
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from interlingua.canonical.errors import CannotAdapt, NoCandidate, NotConfigured, ProviderError
 from interlingua.canonical.logs import logger
-from interlingua.client.answers import REFUSAL, another_may_succeed, failure, no_place, unreached
+from interlingua.client.answers import REFUSAL, another_may_succeed, failure, network_failure, too_many_calls
 from interlingua.client.call import Call, Limits, Plan, Tracing, Trail
-from interlingua.client.concurrency import Placed, Places
+from interlingua.client.concurrency import PlacedAnswer, Places
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.retry import Retry
 from interlingua.client.threads import done, size_of
@@ -66,12 +66,12 @@ class Attempts:
         interrupt: Interrupt,
         deadline: float | None,
         receive: Receive[T],
-        refused: Callable[[T], bool],
+        is_refusal: Callable[[T], bool],
     ) -> tuple[Call, Answer, T]:
         """Return the call of the first candidate that answers, its response, and what `receive` made of it.
 
         A candidate is passed over when the conversation cannot be carried to it, when it fails in a way in which
-        another one may not, and, if the plan states so, when its answer is `refused`. Nothing is delivered until this
+        another one may not, and, if the plan states so, when its answer is a refusal. Nothing is delivered until this
         returns. Later failures are the caller's, which may have shown the first event already. Raises the failure of
         the last candidate, with the report of all that was tried.
         """
@@ -85,7 +85,7 @@ class Attempts:
                 call = await done(size_of(plan.request), self.prepare, plan, model)
                 call.trail = trail
                 answer, received = await self._call_in_place(call, interrupt, due, receive, others=others)
-                if not (others and REFUSAL in plan.fail_over_on and refused(received)):
+                if not (others and REFUSAL in plan.fail_over_on and is_refusal(received)):
                     return call, answer, received
                 await answer.aclose()
                 call.failed("content_filter")
@@ -153,13 +153,13 @@ class Attempts:
             async with asyncio.timeout(self.retry.detour if others else None):
                 await interrupt.wait(place.acquire())
         except TimeoutError:
-            raise no_place(call) from None
+            raise too_many_calls(call) from None
         try:
             answer, received = await self._call_repeatedly(call, interrupt, due, receive, others=others)
         except BaseException:
             place.release()
             raise
-        return Placed(answer, place), received
+        return PlacedAnswer(answer, place), received
 
     async def _call_repeatedly(
         self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
@@ -218,7 +218,7 @@ def _as_error(problem: ProviderError | TransportFailed, call: Call) -> tuple[Pro
     """The error of a failed attempt, and whether the provider may have carried out the call nevertheless."""
     if isinstance(problem, ProviderError):
         return problem, problem.error["category"] == "timeout"
-    return unreached(problem, call), problem.sent
+    return network_failure(problem, call), problem.sent
 
 
 def _note_failure(call: Call, attempt: int, error: Data, pause: float | None) -> None:

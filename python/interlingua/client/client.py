@@ -21,7 +21,7 @@ from interlingua.canonical.errors import InvalidRequest, NotConfigured, Provider
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
-from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
+from interlingua.client.answers import ERROR_BODY_LIMIT, is_refusal, response_error, served_record, whole
 from interlingua.client.attempts import Attempts, log_cooldown
 from interlingua.client.call import Answered, Call, Limits, Plan, Tracing
 from interlingua.client.concurrency import Places
@@ -183,7 +183,7 @@ class Client:
         interrupt = Interrupt(deadline)
         try:
             call, answer, (response, body) = await self._attempts.begin(
-                plan, interrupt, deadline, self._receive, lambda received: refused(received[0])
+                plan, interrupt, deadline, self._receive, lambda received: is_refusal(received[0])
             )
         finally:
             interrupt.done()
@@ -435,7 +435,7 @@ class Client:
             error_body = b""  # the status is enough
         finally:
             await answer.aclose()
-        raise ProviderError(refusal(call, answer, error_body))
+        raise ProviderError(response_error(call, answer, error_body))
 
     async def _signed(self, call: Call, body: bytes) -> dict[str, str]:
         """The headers of an attempt. A signature is valid for minutes only, so each attempt has its own."""
@@ -483,7 +483,7 @@ class Client:
         message["metadata"] = {
             "model": model,
             "provider": call.endpoint.provider,
-            "routing": served(call.plan.routing, model, call.trail.skipped),
+            "routing": served_record(call.plan.routing, model, call.trail.skipped),
             "usage": usage,
             "status": status,
         }

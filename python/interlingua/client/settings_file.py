@@ -15,7 +15,7 @@ from interlingua.canonical.errors import InvalidRequest
 
 ENDINGS = (".yaml", ".yml")
 _BOM = b"\xef\xbb\xbf"
-_PLAIN = (
+_NOT_TEXTS = (
     ("tag:yaml.org,2002:bool", r"true|false", "tf"),
     ("tag:yaml.org,2002:null", r"null|~|", ["n", "~", ""]),
     ("tag:yaml.org,2002:int", r"-?(?:0|[1-9][0-9]*)", "-0123456789"),
@@ -58,7 +58,7 @@ def _read_yaml(content: bytes) -> Any:
                 names.add(name)
             return super().construct_mapping(node, deep)
 
-    for kind, pattern, begins in _PLAIN:
+    for kind, pattern, begins in _NOT_TEXTS:
         Loader.add_implicit_resolver(kind, re.compile(rf"^(?:{pattern})$"), list(begins))
     try:
         return yaml.load(content, Loader)  # noqa: S506 a safe loader, with less

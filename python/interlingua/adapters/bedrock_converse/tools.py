@@ -17,7 +17,7 @@ from interlingua.adapters._content.tools import (
 )
 from interlingua.adapters._engine.as_read import STRICT
 from interlingua.adapters._engine.items import ABSENT, Row, by_rule, inside, read_item, write_item
-from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed, report_parallel
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._requests.members import Members
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
@@ -212,7 +212,6 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
     """The choice of tools; without tools there is none."""
-    report_parallel(request, writing.loss)
     fitted = fitted_choice(tools, _WAYS, writing)
     if fitted is None:
         return None
