@@ -29,7 +29,6 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
 
 _PARTS, _PLANS, _CALLS = 0, 1, 2
 _PLAN_LANE: Final[Lane] = (_PLANS, 0)
-_CITING: Final = ("citation-start", "citation-end")
 _PROSE: Final = ("text", "thinking")
 """Parts that come in pieces, in the member of that name. The plan is a text of no part."""
 
@@ -112,7 +111,6 @@ class _Answer(Answer):
         self.message: Wire = {}
         self.logprobs: list[Any] = []
         self.parts: dict[Lane, _Part] = {}
-        self.ending = False  # whether the current part has ended but for what it cites
 
     def patch(self, data: Any, frame: Frame) -> None:
         """Takes an event of the wire."""
@@ -120,10 +118,7 @@ class _Answer(Answer):
         message = delta.get("message") or {}
         if isinstance(data.get("logprobs"), dict):
             self.logprobs.append(data["logprobs"])
-        kind = data.get("type") or frame.event
-        if self.ending and kind not in _CITING:
-            self._pause()
-        match kind:
+        match data.get("type") or frame.event:
             case "content-delta":
                 part = self._more((_PARTS, data["index"]), message["content"])
                 if part.kind == "text" and not self.logprobs:
@@ -136,9 +131,6 @@ class _Answer(Answer):
                 self.start()
             case "content-start":
                 self._begin((_PARTS, data["index"]), message["content"])
-            case "content-end":
-                self.ending = self._is_current(self.parts.get((_PARTS, data["index"])))
-                self.due.repeated = None
             case "tool-plan-delta":
                 self._plan(message["tool_plan"])
             case "tool-call-start":
@@ -157,19 +149,12 @@ class _Answer(Answer):
             case None if "message" in data:
                 self.fail(read_error(200, {}, data, self.endpoint))
             case _:
-                pass  # ends that say nothing, and events of later versions
+                pass  # the ends of parts, behind which stands what they cite, and events of later versions
 
     # -- parts
 
-    def _is_current(self, part: _Part | None) -> bool:
-        return part is not None and self.blocks.current is part
-
-    def _pause(self) -> None:
-        self.ending = False
-        self.blocks.pause()
-
     def _part(self, kind: str, raw: Wire, lane: Lane) -> _Part:
-        self._pause()
+        self.blocks.pause()
         part = self.parts[lane] = _Part(kind, raw, lane, len(self.blocks.content))
         return part
 
@@ -185,8 +170,8 @@ class _Answer(Answer):
 
     def _continue(self, part: _Part) -> None:
         """The part is the current one from now on."""
-        if not self._is_current(part):
-            self._pause()
+        if self.blocks.current is not part:
+            self.blocks.pause()
             self.texts.begin_text(part)
 
     def _more(self, lane: Lane, content: Any) -> _Part:
@@ -246,7 +231,7 @@ class _Answer(Answer):
     # -- the end
 
     def _complete(self, delta: Wire) -> None:
-        self._pause()
+        self.blocks.pause()
         for part in self._open_calls():
             self._end(part)
         body = {**self.body, **{name: value for name, value in delta.items() if name != "message"}}
