@@ -114,26 +114,31 @@ class Decoder:
         return chunk.removeprefix(_BYTE_ORDER_MARK)
 
 
-# Nearly all streams consist of frames of one shape: a line of data, with or without a line of name before it. They are
-# found in one step, and the lines are counted to see that nothing else stood between.
-_NAMED: Final = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
-_BARE: Final = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
 _HEAD: Final = re.compile(r"(?:event: ([^\r\n]*)\r?\n)?data: ")
 
 
-def _frames(lines: bytes) -> list[Frame]:
-    """The frames of some whole lines, each frame with its blank line."""
-    text = lines.decode("utf-8", "surrogateescape")
-    if text.startswith("event: "):
-        rows = _NAMED.findall(text)
-        if rows and 3 * len(rows) == text.count("\n"):
-            return [Frame(name, data) for name, data in rows]
-    elif text.startswith("data: "):
-        rows = _BARE.findall(text)
-        if rows and 2 * len(rows) == text.count("\n"):
-            return [Frame(None, data) for data in rows]
-    parts = (_frame_of_lines(part.split("\n")) for part in text.split("\n\n"))
-    return [frame for frame in parts if frame is not None]
+def _frames(text: bytes) -> list[Frame]:
+    """The frames of some whole lines."""
+    frames: list[Frame] = []
+    lines = text.decode("utf-8", "surrogateescape").split("\n")
+    lines += ("", "")  # what stands at the end of input ends there
+    at, end = 0, len(lines) - 2
+    while at < end:
+        line = lines[at]
+        # nearly all frames are a line of data, with or without a line of name before it
+        if line.startswith("data: ") and not lines[at + 1]:
+            frames.append(Frame(None, line[6:]))
+            at += 2
+        elif line.startswith("event: ") and not lines[at + 2] and lines[at + 1].startswith("data: "):
+            frames.append(Frame(line[7:], lines[at + 1][6:]))
+            at += 3
+        else:
+            blank = lines.index("", at)
+            frame = _frame_of_lines(lines[at:blank])
+            if frame is not None:
+                frames.append(frame)
+            at = blank + 1
+    return frames
 
 
 def _frame_of_lines(lines: list[str]) -> Frame | None:
