@@ -61,17 +61,6 @@ class _Blocks(Blocks):
         super().__init__(0, due)
         self.endpoint = endpoint
 
-    def begin_text(self, part: _Part) -> None:
-        """The block of a text begins, or a further one at the same place where an earlier one has ended."""
-        block: dict[str, Any] = {"type": part.kind, "text": ""}
-        if part.kind == "thinking":
-            block["provider_state"] = self.endpoint.state()
-        elif part.key == _PLAN_LANE:
-            block["provider_state"] = self.endpoint.state(encoding={"place": PLAN})
-        part.before, part.pieces, part.citations = part.before + part.text, [], []
-        part.index = self.begin(block, part.key)
-        self.current = part
-
     def read(self, part: Part) -> dict[str, Any]:
         """A text or reasoning as a whole answer has it, with what it cites; a call with the arguments that have come."""
         if not isinstance(part, _Part):
@@ -84,7 +73,7 @@ class _Blocks(Blocks):
         message: Wire = {PLAN: shown} if part.key == _PLAN_LANE else {"content": [{**part.raw, part.kind: shown}]}
         if cites:
             message["citations"] = [{**one, "content_index": 0} for one in cites]
-        block = self.read_one(message)
+        block = _read_one(message, self.endpoint)
         for one, citation in zip(block.get("citations", ()), cites, strict=False):
             fields = one["provider_state"]["fields"]
             fields.pop("content_index")
@@ -92,12 +81,13 @@ class _Blocks(Blocks):
                 fields["content_index"] = citation["content_index"]
         return {**block, "text": text}
 
-    def read_one(self, message: Wire) -> dict[str, Any]:
-        """The one block of a message."""
-        reading = Reading(self.endpoint)
-        read: dict[str, Any] = message_from_wire({"role": "assistant", **message}, reading, answer=True)
-        block: dict[str, Any] = read["content"][0]
-        return block
+
+def _read_one(message: Wire, endpoint: Endpoint) -> dict[str, Any]:
+    """The one block of a message."""
+    reading = Reading(endpoint)
+    read: dict[str, Any] = message_from_wire({"role": "assistant", **message}, reading, answer=True)
+    block: dict[str, Any] = read["content"][0]
+    return block
 
 
 class _Answer(Answer):
@@ -106,8 +96,7 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.texts = _Blocks(endpoint, self.due)
-        self.blocks = self.texts
+        self.blocks = _Blocks(endpoint, self.due)
         self.message: Wire = {}
         self.logprobs: list[Any] = []
         self.parts: dict[Lane, _Part] = {}
@@ -165,14 +154,22 @@ class _Answer(Answer):
             self._continue(part)
             self.blocks.grow(part, raw.get(kind, ""))
         else:
-            self.blocks.whole(self.texts.read_one({"content": [raw]}), lane)
+            self.blocks.whole(_read_one({"content": [raw]}, self.endpoint), lane)
         return part
 
     def _continue(self, part: _Part) -> None:
-        """The part is the current one from now on."""
-        if self.blocks.current is not part:
-            self.blocks.pause()
-            self.texts.begin_text(part)
+        """The part is the current one from now on. Where it has ended before, a further block begins at the same place."""
+        if self.blocks.current is part:
+            return
+        self.blocks.pause()
+        block: dict[str, Any] = {"type": part.kind, "text": ""}
+        if part.kind == "thinking":
+            block["provider_state"] = self.endpoint.state()
+        elif part.key == _PLAN_LANE:
+            block["provider_state"] = self.endpoint.state(encoding={"place": PLAN})
+        part.before, part.pieces, part.citations = part.before + part.text, [], []
+        part.index = self.blocks.begin(block, part.key)
+        self.blocks.current = part
 
     def _more(self, lane: Lane, content: Any) -> _Part:
         part = self.parts.get(lane)
