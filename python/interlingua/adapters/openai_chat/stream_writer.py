@@ -260,7 +260,7 @@ def _without_words(item: Wire, *, as_detail: bool, empty: bool) -> Wire:
         case {"summary": [dict(summary)], **rest}:
             return {**rest, "summary": [{**summary, "text": ""}]} if len(rest) > 1 or len(summary) > 2 or empty else {}
         case _ if as_detail:
-            rest = {name: value for name, value in item.items() if name not in ("text", "summary")}
-            return rest if rest.keys() - {"type", "index"} else {}
+            proof = {name: value for name, value in item.items() if name not in ("text", "summary")}
+            return proof if proof.keys() - {"type", "index"} else {}
         case _:
             return item
