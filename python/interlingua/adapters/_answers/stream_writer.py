@@ -143,7 +143,7 @@ class Writer:
             return []
         open_block = self._going_on
         if open_block is None or open_block.index != index or open_block.choice != choice:
-            open_block = self._going_on = self.open_blocks.get((choice, index))
+            open_block = self._going_on = self.open_blocks[choice, index]
         frame = self.piece(open_block, event["text"])
         return [] if frame is None else [frame]
 
@@ -226,9 +226,9 @@ class Writer:
         if (frame := self.piece(open_block, text)) is not None:
             self.frames.append(frame)
 
-    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
+    def piece(self, open_block: OpenBlock, text: str) -> Any:
         """The frame of a piece of a block; None when it says nothing, or is not told in pieces."""
-        if open_block is None or not text:
+        if not text:
             return None
         template = open_block.template
         if template is None:
