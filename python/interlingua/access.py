@@ -89,8 +89,8 @@ class Key:
     def principals(self) -> dict[str, str]:
         """The metadata for messages that are written with this key: those of `user_id` and `team_id` that it
         represents."""
-        named = {"user_id": self.user_id, "team_id": self.team_id}
-        return {name: value for name, value in named.items() if value is not None}
+        ids = {"user_id": self.user_id, "team_id": self.team_id}
+        return {name: value for name, value in ids.items() if value is not None}
 
     @property
     def limited(self) -> bool:
@@ -156,12 +156,12 @@ def read_signing_secret(file: Path) -> bytes:
 def read_keys(file: Path) -> list[Key]:
     """Read the keys of a file. Raises `InvalidRequest` with the path of the error."""
     try:
-        given = json.loads(file.read_bytes())
+        content = json.loads(file.read_bytes())
     except OSError as problem:
         raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
-    rows: Any = given.get("keys") if isinstance(given, dict) else None
+    rows: Any = content.get("keys") if isinstance(content, dict) else None
     if not isinstance(rows, list):
         raise InvalidRequest(f'{file} must hold {{"keys": [...]}}', path="/keys")
     if not rows:
@@ -172,8 +172,8 @@ def read_keys(file: Path) -> list[Key]:
         values = [getattr(key, member) for key in keys]
         for position, value in enumerate(values):
             if value in values[:position]:
-                what = "sha256" if member == "digest" else member
-                raise InvalidRequest(f"two keys have the same {what}", path=f"/keys/{position}/{what}")
+                member_name = "sha256" if member == "digest" else member
+                raise InvalidRequest(f"two keys have the same {member_name}", path=f"/keys/{position}/{member_name}")
     return keys
 
 
@@ -249,14 +249,14 @@ class Guesses:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._failed: OrderedDict[str, Bucket] = OrderedDict()
-        self._shown: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._failures: OrderedDict[str, Bucket] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def check(self, peer: str, digest: str) -> None:
         """Raises `Refused` when a key with this digest must not be checked."""
-        peer = _network(peer)
-        bucket = self._failed.get(peer)
-        if bucket is None or (peer, digest) in self._shown:
+        peer = _peer_of(peer)
+        bucket = self._failures.get(peer)
+        if bucket is None or (peer, digest) in self._known:
             return
         bucket.refill(_FAILURES_PER_MINUTE, self._clock())
         if bucket.left < 1:
@@ -264,18 +264,18 @@ class Guesses:
             message = "too many keys that this server does not know came from this address; wait"
             raise Refused("rate_limit", message, 429, retry_after=wait)
 
-    def failed(self, peer: str) -> None:
+    def count_failure(self, peer: str) -> None:
         """Count a failed attempt."""
-        peer = _network(peer)
+        peer = _peer_of(peer)
         now = self._clock()
-        bucket = self._failed.get(peer) or Bucket(_FAILURES_PER_MINUTE, now)
+        bucket = self._failures.get(peer) or Bucket(_FAILURES_PER_MINUTE, now)
         bucket.refill(_FAILURES_PER_MINUTE, now)
         bucket.left -= 1
-        _remember(self._failed, peer, bucket)
+        _remember(self._failures, peer, bucket)
 
-    def shown(self, peer: str, digest: str) -> None:
+    def remember_key(self, peer: str, digest: str) -> None:
         """Remember that a peer has shown a key of the server."""
-        _remember(self._shown, (_network(peer), digest), None)
+        _remember(self._known, (_peer_of(peer), digest), None)
 
 
 def _remember(entries: "OrderedDict[K, V]", name: K, value: V) -> None:
@@ -286,7 +286,7 @@ def _remember(entries: "OrderedDict[K, V]", name: K, value: V) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _network(peer: str) -> str:
+def _peer_of(peer: str) -> str:
     """The peer of an address. An IPv6 address counts as its network, because its owner has the whole network."""
     try:
         address = ipaddress.ip_address(peer.partition("%")[0])
@@ -327,39 +327,39 @@ class Access:
         """Whether anybody may call."""
         return not self._keys
 
-    def key(self, given: str | None, peer: str = "") -> Key:
+    def key(self, text: str | None, peer: str = "") -> Key:
         """The key that a peer has shown. Raises `Refused` with the same message for a missing and an unknown key, and
         for any key when the peer has shown too many unknown ones."""
         if not self._keys:
             return ANYBODY
-        if not given:
-            raise _stranger()
-        shown = digest(given)
-        self._guesses.check(peer, shown)
-        key = self._keys.get(shown)
+        if not text:
+            raise _unknown_key()
+        key_digest = digest(text)
+        self._guesses.check(peer, key_digest)
+        key = self._keys.get(key_digest)
         if key is None:
-            self._guesses.failed(peer)
-            raise _stranger()
-        self._guesses.shown(peer, shown)
+            self._guesses.count_failure(peer)
+            raise _unknown_key()
+        self._guesses.remember_key(peer, key_digest)
         return key
 
     def signer(self, access_key: str, peer: str) -> tuple[Key, str]:
         """The key with this id, and the secret to check the signature of a call with. Raises like `key`."""
         if self._signing_secret is None:
             raise Refused("authentication", "this server takes its keys as bearer tokens, and no signatures", 401)
-        shown = self._by_id.get(access_key, "")
-        self._guesses.check(peer, shown)
-        if not shown:
-            self._guesses.failed(peer)
-            raise _stranger()
-        return self._keys[shown], signing_key(self._signing_secret, shown)
+        key_digest = self._by_id.get(access_key, "")
+        self._guesses.check(peer, key_digest)
+        if not key_digest:
+            self._guesses.count_failure(peer)
+            raise _unknown_key()
+        return self._keys[key_digest], signing_key(self._signing_secret, key_digest)
 
     def judged(self, key: Key, peer: str, *, valid: bool) -> Key:
         """The key, when the signature of a call is `valid`. Else raises like `key`."""
         if not valid:
-            self._guesses.failed(peer)
-            raise _stranger()
-        self._guesses.shown(peer, key.digest)
+            self._guesses.count_failure(peer)
+            raise _unknown_key()
+        self._guesses.remember_key(peer, key.digest)
         return key
 
     def now(self) -> datetime:
@@ -403,12 +403,12 @@ class Access:
             meter.day, meter.spent = today, Decimal(0)
         return meter.spent
 
-    def _too_fast(self, key: Key, what: str, wait: float) -> None:
-        message = f"the key {key.name} has used its {what} for this minute"
+    def _too_fast(self, key: Key, counted: str, wait: float) -> None:
+        message = f"the key {key.name} has used its {counted} for this minute"
         raise Refused("rate_limit", message, 429, retry_after=round(wait, 3))
 
 
-def _stranger() -> Refused:
+def _unknown_key() -> Refused:
     return Refused("authentication", "this server needs one of its own keys, and the call has none that it knows", 401)
 
 

@@ -69,15 +69,18 @@ SENSITIVITIES = ("private", "user_controlled", "pseudonymous", "aggregatable")
 
 def check_event(event: Any) -> list[dict[str, str]]:
     """All violations of an event, as Violation objects. The payload of an unknown type is not inspected."""
-    found = violations(event, "Event")
-    kind = None if found else TYPES.get(event["type"])
-    if kind is None:
-        return found
-    found = [{**one, "path": f"/payload{one['path']}"} for one in violations(event["payload"], kind.payload)]
-    if SENSITIVITIES.index(event["sensitivity"]) < SENSITIVITIES.index(kind.sensitivity):
-        message = f"an event of the type {event['type']} is not more private than {kind.sensitivity}"
-        found.append({"rule": "event_sensitivity", "path": "/sensitivity", "message": message})
-    return found
+    problems = violations(event, "Event")
+    event_type = None if problems else TYPES.get(event["type"])
+    if event_type is None:
+        return problems
+    problems = [
+        {**problem, "path": f"/payload{problem['path']}"}
+        for problem in violations(event["payload"], event_type.payload)
+    ]
+    if SENSITIVITIES.index(event["sensitivity"]) < SENSITIVITIES.index(event_type.sensitivity):
+        message = f"an event of the type {event['type']} is not more private than {event_type.sensitivity}"
+        problems.append({"rule": "event_sensitivity", "path": "/sensitivity", "message": message})
+    return problems
 
 
 def log_event(event: Event) -> None:
@@ -97,17 +100,17 @@ def envelope(
     actor: str = "system",
 ) -> Event:
     """An event of a type of `TYPES`: `id` is a ULID, `moment` the time when it happened."""
-    kind = TYPES[name]
+    event_type = TYPES[name]
     event: Event = {"id": id, "type": name}
-    if kind.alias is not None:
-        event["alias"] = kind.alias
+    if event_type.alias is not None:
+        event["alias"] = event_type.alias
     return event | {
         "timestamp": moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "session_id": session_id,
         "turn_id": turn_id,
         "parent_event_id": parent_event_id,
         "actor": actor,
-        "sensitivity": kind.sensitivity,
+        "sensitivity": event_type.sensitivity,
         "payload": dict(payload),
     }
 

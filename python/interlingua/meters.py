@@ -32,9 +32,9 @@ class Bucket:
         self.left = min(max(limit, 1.0), self.left + (now - self.at) * limit / _SECONDS_PER_MINUTE)
         self.at = now
 
-    def wait(self, limit: float, wanted: float) -> float:
+    def wait(self, limit: float, amount: float) -> float:
         """Seconds until this much has refilled."""
-        return max(0.0, (wanted - self.left) * _SECONDS_PER_MINUTE / limit)
+        return max(0.0, (amount - self.left) * _SECONDS_PER_MINUTE / limit)
 
 
 @dataclass(slots=True)
@@ -87,29 +87,29 @@ class SharedMeters:
     @contextmanager
     def of(self, digest: str) -> Generator[Meter]:
         """The meter of a key. No other process changes it meanwhile, so the block must not wait for anything."""
-        do = self._database.execute
-        do("BEGIN IMMEDIATE")
+        execute = self._database.execute
+        execute("BEGIN IMMEDIATE")
         try:
-            row = do("SELECT state FROM meter WHERE digest = ?", (digest,)).fetchone()
-            meter = Meter() if row is None else _read(row[0])
+            row = execute("SELECT state FROM meter WHERE digest = ?", (digest,)).fetchone()
+            meter = Meter() if row is None else _decode(row[0])
             yield meter
-            do("INSERT OR REPLACE INTO meter VALUES (?, ?)", (digest, _written(meter)))
+            execute("INSERT OR REPLACE INTO meter VALUES (?, ?)", (digest, _encode(meter)))
         except BaseException:
-            do("ROLLBACK")
+            execute("ROLLBACK")
             raise
-        do("COMMIT")
+        execute("COMMIT")
 
     def close(self) -> None:
         """Close the connection to the file."""
         self._database.close()
 
 
-def _written(meter: Meter) -> str:
-    buckets = [None if one is None else [one.left, one.at] for one in (meter.calls, meter.tokens)]
+def _encode(meter: Meter) -> str:
+    buckets = [None if bucket is None else [bucket.left, bucket.at] for bucket in (meter.calls, meter.tokens)]
     return json.dumps([*buckets, meter.day.isoformat(), str(meter.spent)]).decode()
 
 
-def _read(state: str) -> Meter:
+def _decode(state: str) -> Meter:
     calls, tokens, day, spent = json.loads(state)
     return Meter(_bucket(calls), _bucket(tokens), date.fromisoformat(day), Decimal(spent))
 

@@ -22,23 +22,23 @@ class Renewed(Generic[T]):
         self._files = files
         self._make = make
         self._lock = threading.Lock()  # gRPC calls on threads of its own
-        self._seen = self._stamps()
-        self._made = make()
+        self._stamps_seen = self._stamps()
+        self._object = make()
 
     def latest(self) -> T:
         """Return the object, made again if a file has changed. If that fails, return the previous object, and log the
         reason once for each change, so that a certificate may be written before its key."""
         with self._lock:
-            seen = self._stamps()
-            if seen != self._seen:
-                self._seen = seen
+            stamps = self._stamps()
+            if stamps != self._stamps_seen:
+                self._stamps_seen = stamps
                 try:
-                    self._made = self._make()
+                    self._object = self._make()
                 except (InvalidRequest, OSError) as problem:
                     _LOG.warning("what was read before stays in use: %s", problem)
                 else:
                     _LOG.info("read again, for they have changed: %s", ", ".join(map(str, self._files)))
-            return self._made
+            return self._object
 
     def _stamps(self) -> list[_Stamp | None]:
         return [_stamp(file) for file in self._files]

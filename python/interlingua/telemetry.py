@@ -42,7 +42,7 @@ _PROVIDERS: Final = {
 }
 """Providers that have another name in the conventions; the others have the same name there."""
 
-_ASKED: Final = {
+_REQUEST_ATTRIBUTES: Final = {
     "max_output_tokens": "gen_ai.request.max_tokens",
     "temperature": "gen_ai.request.temperature",
     "top_p": "gen_ai.request.top_p",
@@ -51,7 +51,7 @@ _ASKED: Final = {
     "presence_penalty": "gen_ai.request.presence_penalty",
     "seed": "gen_ai.request.seed",
 }
-_TOLD: Final = ("interlingua-request-id", "interlingua-model", "interlingua-loss")
+_SPAN_HEADERS: Final = ("interlingua-request-id", "interlingua-model", "interlingua-loss")
 """Headers of a gateway's response that are also attributes of its span."""
 
 _PROBES: Final = ("/healthz", "/metrics")
@@ -103,8 +103,8 @@ class Telemetry:
         if payload["chosen_model"] is not None:
             attributes["interlingua.route.model"] = payload["chosen_model"]
             attributes["interlingua.route.slot"] = payload["chain"][payload["winner_index"]]["policy"]
-        took = round((payload["elapsed_ms"] or 0) * 1_000_000)
-        span = self._tracer.start_span("route", start_time=now - took, attributes=attributes)
+        duration_ns = round((payload["elapsed_ms"] or 0) * 1_000_000)
+        span = self._tracer.start_span("route", start_time=now - duration_ns, attributes=attributes)
         if payload["chosen_model"] is None:
             _fail(span, "no_candidate")
         span.end(now)
@@ -137,13 +137,13 @@ class Telemetry:
             attributes = {"http.request.method": scope["method"], "url.scheme": scope["scheme"]}
             with self._serving(scope["method"], carrier, attributes) as span:
 
-                async def sent(message: Any) -> None:
+                async def send_recorded(message: Any) -> None:
                     if message["type"] == "http.response.start":
-                        _answered(span, message)
+                        _record_response(span, message)
                     await send(message)
 
                 try:
-                    await app(scope, receive, sent)
+                    await app(scope, receive, send_recorded)
                 finally:
                     if (route := _route(scope)) is not None:
                         span.update_name(f"{scope['method']} {route}")
@@ -278,16 +278,16 @@ def open_telemetry(*, propagate: bool = False) -> Telemetry:
 
 def _exporter() -> Any:
     """The exporter of spans; None where spans are not exported."""
-    chosen = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip() or "otlp"
+    exporter = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip() or "otlp"
     protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
-    if chosen == "none":
+    if exporter == "none":
         return None
-    if chosen == "console":
+    if exporter == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
         return ConsoleSpanExporter()
-    if chosen != "otlp":
-        raise InvalidRequest(f"OTEL_TRACES_EXPORTER is otlp, console or none; not {chosen[:40]!r}")
+    if exporter != "otlp":
+        raise InvalidRequest(f"OTEL_TRACES_EXPORTER is otlp, console or none; not {exporter[:40]!r}")
     try:
         if protocol in (None, "", "http/protobuf"):
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -314,7 +314,7 @@ def _request_attributes(call: Call) -> dict[str, Any]:
         "interlingua.wire": endpoint.adapter,
         "interlingua.attempt": len(call.trail.attempts) + 1,
     }
-    for name, attribute in _ASKED.items():
+    for name, attribute in _REQUEST_ATTRIBUTES.items():
         if (value := request.get(name)) is not None:
             attributes[attribute] = value if isinstance(value, int) else float(value)
     if request.get("stream"):
@@ -342,12 +342,15 @@ def _response_attributes(response: Data) -> dict[str, Any]:
         attributes["gen_ai.response.id"] = response["id"]
     usage: Data = response.get("usage") or {}
     if usage:
-        read, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+        cache_read, cache_creation = (
+            usage.get("cached_input_tokens") or 0,
+            usage.get("cache_creation_input_tokens") or 0,
+        )
         # the conventions count cached tokens as tokens of the prompt; our buckets are disjoint
-        attributes["gen_ai.usage.input_tokens"] = usage["input_tokens"] + read + written
+        attributes["gen_ai.usage.input_tokens"] = usage["input_tokens"] + cache_read + cache_creation
         attributes["gen_ai.usage.output_tokens"] = usage["output_tokens"]
-        attributes["gen_ai.usage.cache_read.input_tokens"] = read
-        attributes["gen_ai.usage.cache_creation.input_tokens"] = written
+        attributes["gen_ai.usage.cache_read.input_tokens"] = cache_read
+        attributes["gen_ai.usage.cache_creation.input_tokens"] = cache_creation
         if usage.get("reasoning_tokens") is not None:
             attributes["gen_ai.usage.reasoning.output_tokens"] = usage["reasoning_tokens"]
         if usage.get("cost_usd") is not None:
@@ -358,13 +361,13 @@ def _response_attributes(response: Data) -> dict[str, Any]:
     return attributes
 
 
-def _answered(span: Span, message: Data) -> None:
+def _record_response(span: Span, message: Data) -> None:
     status: int = message["status"]
     span.set_attribute("http.response.status_code", status)
     if status >= _FAILED_STATUS:
         _fail(span, str(status))
     for name, value in message.get("headers", ()):
-        if (text := name.decode("latin-1").lower()) in _TOLD:
+        if (text := name.decode("latin-1").lower()) in _SPAN_HEADERS:
             span.set_attribute(text.replace("interlingua-", "interlingua.").replace("-", "."), value.decode("latin-1"))
 
 

@@ -382,7 +382,7 @@ def test_what_the_provider_and_the_model_refuse_is_left_out_and_reported() -> No
         "tool_choice": "any",
         "metadata": {"a": "b"},
     }
-    assert len(loss) == 9
+    assert len(loss) == 10
 
 
 def test_a_model_that_calls_tools_only_without_reasoning() -> None:

@@ -172,7 +172,11 @@ def test_a_defect_costs_one_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(translate, "project", broken)
     found = Adapter(Job(TARGET))(json.dumps(requests(0) or {"messages": []}))
-    assert found.error == {"category": "internal", "message": "a defect (KeyError)", "retryable": False}
+    assert found.error == {
+        "category": "internal",
+        "message": "a defect of Interlingua (KeyError); please report it",
+        "retryable": False,
+    }
 
 
 # ---------------------------------------------------------------------------------------------------- Parquet
@@ -378,17 +382,17 @@ def test_a_shard_at_which_processes_die_is_given_up(small: Path, out: Path) -> N
 
 
 def test_a_folder_holds_one_run(small: Path, out: Path, tmp_path: Path) -> None:
-    """Other words, another input and a folder of something else are refused, and nothing is touched."""
+    """Other arguments, another input and a folder of something else are refused, and nothing is touched."""
     run(Job(TARGET), [str(small)], out, processes=1)
     before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
-    with pytest.raises(InvalidRequest, match="other words"):
+    with pytest.raises(InvalidRequest, match="other arguments"):
         run(Job("anthropic_messages"), [str(small)], out, processes=1)
     with small.open("a") as file:
         file.write("{}\n")
     with pytest.raises(InvalidRequest, match="inputs have changed"):
         run(Job(TARGET), [str(small)], out, processes=1)
     assert {file: file.read_bytes() for file in out.rglob("*") if file.is_file()} == before
-    with pytest.raises(InvalidRequest, match="something else"):
+    with pytest.raises(InvalidRequest, match="other files"):
         run(Job(TARGET), [str(small)], tmp_path, processes=1)
 
 
@@ -396,7 +400,7 @@ def test_two_runs_in_one_folder_are_one_too_many(small: Path, out: Path) -> None
     """The second is told so."""
 
     def observe(rows: int, errors: int, total: int) -> None:
-        with pytest.raises(InvalidRequest, match="another run is at work"):
+        with pytest.raises(InvalidRequest, match="another run is using"):
             run(Job(TARGET), [str(small)], out, processes=1)
 
     assert run(Job(TARGET), [str(small)], out, processes=1, observe=observe).adapted == 20
@@ -409,7 +413,7 @@ def test_two_runs_in_one_folder_are_one_too_many(small: Path, out: Path) -> None
         ([], Job(TARGET), "at least one input"),
         (["{folder}/x.txt"], Job(TARGET), "must end in"),
         (["{folder}/bad.parquet"], Job(TARGET), "no Parquet file"),
-        (["{folder}/two.parquet"], Job(TARGET), "say which holds"),
+        (["{folder}/two.parquet"], Job(TARGET), "name the one that holds"),
         (["{folder}/two.parquet"], Job(TARGET, column="c"), "has no column 'c'"),
         (["sqlite:///{folder}/none.db"], Job(TARGET, "sessions"), "no such database"),
         (["sqlite:///{folder}/none.db"], Job(TARGET), "name sessions as the source"),
@@ -417,8 +421,8 @@ def test_two_runs_in_one_folder_are_one_too_many(small: Path, out: Path) -> None
         (["x.jsonl"], Job("nothing"), "nothing"),
         (["x.jsonl"], Job(TARGET, strict="much"), "strict takes"),
         (["x.jsonl"], Job(TARGET, unanswered="much"), "unanswered takes"),
-        (["x.jsonl"], Job("canonical", model="x"), "canonical has neither"),
-        (["x.jsonl"], Job(TARGET, from_provider="groq"), "name that as the source"),
+        (["x.jsonl"], Job("canonical", model="x"), "leave them out with canonical"),
+        (["x.jsonl"], Job(TARGET, from_provider="groq"), "name this wire as the source"),
     ],
 )
 def test_what_cannot_be_begun_is_told_at_once(tmp_path: Path, out: Path, names: list[str], job: Job, told: str) -> None:

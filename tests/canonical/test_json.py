@@ -47,14 +47,18 @@ def test_what_json_cannot_mean_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words", "path"),
     [
-        (b"", "nothing to read", None),
-        (b" \n", "nothing to read", None),
+        (b"", "the text is empty", None),
+        (b" \n", "the text is empty", None),
         (b"\xef\xbb\xbf{}", "byte order mark; save it as UTF-8", None),
         (b"\xff\xfe{\x00", "UTF-16", None),
         ('{"ä": 1}'.encode("utf-16-be"), "UTF-16", None),
         (b"\n<html>", "HTML", None),
         (b'{"a": [', "ends before it is complete", None),
-        (b'{"a":\n  NaN}', "NaN and infinities are not numbers of JSON; write null or a text (line 2, column 3)", None),
+        (
+            b'{"a":\n  NaN}',
+            "NaN and infinities are not numbers of JSON; write null or a string (line 2, column 3)",
+            None,
+        ),
         (b'{"a": -Infinity}', "NaN and infinities", None),
         ('{"ä":\n "ä" x}', "(line 2, column 6)", None),
         (b'{"a/b": [1, {"c": -1e400}]}', "too large", "/a~1b/1/c"),
@@ -62,7 +66,7 @@ def test_what_json_cannot_mean_is_refused(text: str) -> None:
         (b'{"a":\n "\xc3\xa4\xff"}', "not UTF-8 (line 2, column 4); save it as UTF-8", None),
         ('{"a": "\ud800"}', "half of a surrogate pair", None),
         (b'{"a": "\\ud800 and more"}', "half of a surrogate pair; write the whole character (line 1, column 14)", None),
-        (b'{"a": ' + b"9" * 5000 + b"}", "more than 4300 digits; write it as text", None),
+        (b'{"a": ' + b"9" * 5000 + b"}", "more than 4300 digits; write it as a string", None),
     ],
 )
 def test_the_error_says_what_to_mend(text: bytes | str, words: str, path: str | None) -> None:

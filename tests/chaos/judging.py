@@ -88,7 +88,7 @@ def _targets_in_order(run: Run) -> None:
     """Targets are asked in the order of the chain, and one that was given up is not asked again."""
     order = [provider_of(model) for model in run.chain]
     places = [order.index(provider) for provider, _ in run.seen]
-    # with everybody resting, the one whose rest ends first is asked
+    # with all models in cooldown, the one whose cooldown ends first is tried
     if places != sorted(places):
         run.violations.append(f"asked in the order {places}")
 

@@ -179,10 +179,10 @@ class OverHttp:
         gateway = self._running.gateway
         for run in runs:
             record = gateway.calls.find(run.answer.headers.get("interlingua-request-id", ""), "chaos")
-            _settle(run, record.shown() if record is not None else None)
+            _settle(run, record.to_dict() if record is not None else None)
         for record in gateway.calls.of("chaos"):
             if record.status is None:
-                runs[0].violations.append(f"the record of a call does not end: {record.shown()}")
+                runs[0].violations.append(f"the record of a call does not end: {record.to_dict()}")
         if b"interlingua_running_calls 0.0" not in gateway.metrics.text():
             runs[0].violations.append("the metrics count calls that do not run")
 

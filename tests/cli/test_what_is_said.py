@@ -105,7 +105,7 @@ def test_usage_errors_name_the_help_of_their_command() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"", "nothing to read"),
+        (b"", "the text is empty"),
         (b"\xff\xfe{\x00}\x00", "UTF-16"),
         (b"<html>", "HTML"),
         (b'{"messages": [], "temperature": NaN}', "line 1, column 33"),
@@ -161,14 +161,14 @@ def test_the_dialect_of_the_input_is_that_of_its_provider() -> None:
     asked = ("adapt", "--kind", "response", "--from", "openai_chat")
     read = json.loads(run(*asked, "--from-provider", "mistral", given=answer).stdout)
     assert [block["type"] for block in read["message"]["content"]] == ["thinking", "text"]
-    assert "does not speak" in line_of(run(*asked, "--from-provider", "anthropic", given=answer))
+    assert "does not have the wire" in line_of(run(*asked, "--from-provider", "anthropic", given=answer))
     assert "--from" in line_of(run("adapt", "--from-provider", "groq", given=CANONICAL))
 
 
 def test_a_provider_that_does_not_speak_the_wire_is_refused() -> None:
     """It is a slip, and the wires that it speaks are named."""
     told = line_of(run("adapt", "--provider", "groq", "--to", "anthropic_messages", given=CANONICAL))
-    assert told.endswith("groq does not speak anthropic_messages; it speaks openai_chat")
+    assert told.endswith("groq does not have the wire anthropic_messages; it has openai_chat")
 
 
 def test_check_finds_what_adapt_refuses() -> None:
@@ -181,7 +181,7 @@ def test_check_finds_what_adapt_refuses() -> None:
     assert run("check", "--type", "Response", given=answer).returncode == 0
     done = run("check", "--type", "Response", "--profile", "strict-004", given=answer)
     assert b"/message/metadata/model" in done.stdout
-    assert "--profile goes with" in line_of(run("check", "--type", "Tool", "--profile", "strict-004", given={}))
+    assert "--profile applies to" in line_of(run("check", "--type", "Tool", "--profile", "strict-004", given={}))
 
 
 # ------------------------------------------------------------------------------------------------ who is asked
@@ -359,7 +359,7 @@ def test_counts_and_a_file_are_two_questions(tmp_path: Path) -> None:
     file = tmp_path / "usage.json"
     file.write_bytes(b'{"input_tokens": 1, "output_tokens": 1}')
     for arguments in ((str(file), "--input", "5"), (str(file), "--cached", "0"), ()):
-        assert "one of the two" in line_of(run("cost", "openai:gpt-4.1", *arguments))
+        assert "give either counts" in line_of(run("cost", "openai:gpt-4.1", *arguments))
 
 
 def test_brackets_are_shown_as_they_are() -> None:
@@ -385,7 +385,7 @@ def test_the_input_of_a_wire_that_was_not_named_is_told_with_the_option_to_name_
     chat = {"messages": [{"role": "user", "content": "hi"}]}
     said = line_of(run("adapt", "--to", "gemini_generate", given=chat))
     assert "openai_chat" in said
-    assert said.endswith("say which with --from (at /messages/0/content)")
+    assert said.endswith("choose one with --from (at /messages/0/content)")
     answer = {"content": [{"type": "text", "text": "hi"}], "role": "assistant", "type": "message", "stop_reason": None}
     assert "read as anthropic_messages" in line_of(run("adapt", "--kind", "response", given=answer))
     assert "--from" not in line_of(run("adapt", given={"nothing": 1}))

@@ -1,4 +1,4 @@
-"""Asking again, asking another, and who rests meanwhile: over the fake provider, with time and chance given."""
+"""Retries, fail-over and cooldowns: over the fake provider, with time and chance given."""
 
 import asyncio
 import logging
@@ -120,7 +120,7 @@ async def test_a_failure_that_passes_is_asked_again(how: str, caplog: pytest.Log
     assert {sent.body for sent in fake.sent} == {fake.sent[0].body}
     lines = [record for record in caplog.records if record.name == "interlingua.client"]
     assert [line.levelno for line in lines] == [logging.WARNING] * 2
-    assert lines[1].getMessage() == f"attempt 2 at {CLAUDE} failed: rate_limit, again in 7.00 s"
+    assert lines[1].getMessage() == f"attempt 2 at {CLAUDE} failed: rate_limit, next attempt in 7.00 s"
     assert lines[1].__dict__["message_id"] == response["message"]["id"]
     assert not [line for line in lines if KEY in str(vars(line)) or "hello" in str(vars(line))]
 
@@ -268,12 +268,12 @@ async def test_when_nobody_answers() -> None:
     assert (error["category"], error["provider"]) == ("overloaded", "openai")
 
 
-# ---------------------------------------------------------------------------------------------------- who rests
+# ---------------------------------------------------------------------------------------------------- cooldowns
 
 
 @BOTH_WAYS
 async def test_attempts_feed_the_tracker(how: str) -> None:
-    """Two failures and a model rests; while another is left it is not even asked; a success calls it back."""
+    """Two failures put a model into cooldown. It is not tried while another is left; a success calls it back."""
     time = Time()
     fake = FakeTransport(Refuse(503), Refuse(503), Say("x"), Say("y"), Say("z"), Say("w"))
     async with client_over(fake, time) as client:
@@ -283,14 +283,14 @@ async def test_attempts_feed_the_tracker(how: str) -> None:
         assert response["skipped"][0]["reason"] == "provider_unavailable"
         assert "attempts" not in response
         assert response["model"] == GPT
-        # who is alone is asked all the same
+        # a model that is alone is tried all the same
         assert (await outcome(client, how, model=CLAUDE))["model"] == CLAUDE
         assert client.health.snapshot()["models"] == {}
         assert (await outcome(client, how, model=CLAUDE, fallbacks=[GPT]))["model"] == CLAUDE
 
 
-async def test_the_first_to_wake_is_asked_when_all_rest() -> None:
-    """Refusing what might succeed helps nobody; who was put to rest by hand stays at rest."""
+async def test_the_cooldown_that_ends_first_when_all_models_are_in_cooldown() -> None:
+    """A call that may succeed is made; a model that is benched is not called."""
     time = Time()
     fake = FakeTransport(Say("x"))
     async with client_over(fake, time) as client:
@@ -352,7 +352,7 @@ async def test_a_key_that_is_refused_is_named() -> None:
         client._opened["http"] = fake
         error = (await failed(client.generate(ask(), model=GPT))).error
         assert error["message"].startswith("openai answered 401: ")
-        assert error["message"].endswith("; the key is that of OPENAI_API_KEY")
+        assert error["message"].endswith("; the key is the value of OPENAI_API_KEY")
         error = (await failed(client.generate(ask(), model=GPT))).error
         assert error["message"].startswith("openai answered 502: ")
     async with Client(registry=Registry(environment={}), base_urls={"openai": "http://box.example"}) as client:
@@ -361,12 +361,12 @@ async def test_a_key_that_is_refused_is_named() -> None:
         assert error["message"].endswith("; no key was sent: set OPENAI_API_KEY")
 
 
-async def test_who_begins_to_rest_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_cooldown_that_begins_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """By name and reason."""
     async with Client(FakeTransport(Refuse(503), Refuse(503)), retry="none") as client:
         for _ in range(2):
             await failed(client.generate(ask(), model=GPT))
-    assert f"{GPT} is unavailable: rests 5 s" in caplog.text
+    assert f"{GPT} is unavailable: in cooldown for 5 s" in caplog.text
 
 
 async def test_what_speaks_against_nobody() -> None:
@@ -395,8 +395,8 @@ async def test_a_stream_that_breaks_off_is_a_failure() -> None:
         assert client.health.snapshot()["models"] == {}
 
 
-async def test_a_refused_key_rests_the_provider() -> None:
-    """With the policy that looks at whole providers."""
+async def test_a_refused_key_puts_the_provider_into_cooldown() -> None:
+    """With the policy that inspects whole providers."""
     time = Time()
     health = Health(Windows(), clock=time.clock)
     async with client_over(FakeTransport(Refuse(401), Say("x")), time, health=health) as client:

@@ -7,7 +7,7 @@ import pytest
 
 from interlingua import registry
 from interlingua.canonical import json
-from interlingua.canonical.errors import NoCandidate, OriginRests, ProviderError
+from interlingua.canonical.errors import NoCandidate, OriginInCooldown, ProviderError
 from interlingua.client import Bytes, Client, FakeTransport, Refuse, Say
 from interlingua.client.routing import Routing
 from interlingua.registry import Registry
@@ -133,17 +133,17 @@ async def test_the_preview_says_what_another_key_would_lose() -> None:
         assert {entry["code"] for entry in row["loss"]} == lost
 
 
-async def test_while_the_origin_rests_its_rest_is_told() -> None:
+async def test_the_error_of_an_origin_in_cooldown_states_the_cooldown() -> None:
     found = models()
     request = await conversation(found)
     routing = Routing(found, {"state": "pin", "global": {"default": f"{DEEP},{CLAUDE}"}})
     health = {"models": {DEEP: {"until": "2026-11-20T12:00:20Z", "reason": "failures", "category": "rate_limit"}}}
-    with pytest.raises(OriginRests) as rests:
+    with pytest.raises(OriginInCooldown) as problem:
         routing.decide(request, health=health, now="2026-11-20T12:00:00Z")
-    error = rests.value.to_dict()
+    error = problem.value.to_dict()
     assert (error["category"], error["retry_after"], error["provider"]) == ("rate_limit", 20.0, "openai")
     assert error["retryable"] is True
-    assert {entry.get("validation_failure") for entry in rests.value.chain} >= {
+    assert {entry.get("validation_failure") for entry in problem.value.chain} >= {
         "provider_unavailable",
         "pinned_elsewhere",
     }

@@ -284,10 +284,10 @@ async def test_who_guesses_from_many_addresses_takes_no_memory() -> None:
     assert told("::ffff:192.0.2.1") == told("2001:db8:1::1") == 401
     for number in range(30_000):
         told(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
-    assert len(access._guesses._failed) == 10_000
+    assert len(access._guesses._failures) == 10_000
     for number in range(20_000):
         access.key("right", f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
-    assert len(access._guesses._shown) == 10_000
+    assert len(access._guesses._known) == 10_000
 
 
 async def test_a_body_that_comes_drop_by_drop_has_an_end(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:

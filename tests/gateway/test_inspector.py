@@ -481,9 +481,9 @@ def test_records_hold_no_content() -> None:
     from interlingua.gateway.calls import Call
 
     call = Call("1", "t", "k", "openai_chat", "now")
-    call.tried(
+    call.record_attempts(
         [{"model": "a:b", "category": "overloaded", "status": 529, "message": SECRET, "provider_message": SECRET}], []
     )
-    assert SECRET not in json.dumps(call.shown())
-    assert call.shown()["attempts"] == [{"model": "a:b", "category": "overloaded", "status": 529}]
+    assert SECRET not in json.dumps(call.to_dict())
+    assert call.to_dict()["attempts"] == [{"model": "a:b", "category": "overloaded", "status": 529}]
     assert KEPT == 1000

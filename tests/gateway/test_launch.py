@@ -120,7 +120,7 @@ def test_what_starts_an_agent_is_printed(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nobody", "--model", "replay:gpt-5.4"), "there are claude, codex"),
+        (("nobody", "--model", "replay:gpt-5.4"), "known agents are claude, codex"),
         (("claude",), "--model"),
         (("claude", "--model", "openai:gpt-5.4"), "OPENAI_API_KEY"),
         (("claude", "--replay", "--model", "replay:gpt-5.4"), "npm install --global @anthropic-ai/claude-code"),

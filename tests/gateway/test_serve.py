@@ -101,7 +101,7 @@ def test_clients_of_aws_sign_with_what_a_key_gives(tmp_path: Path) -> None:
         (("--no-http", "--http-port", "0"), "--no-http"),
         (("--port", "0", "--keys", "/nonexistent.json"), "cannot read the keys"),
         (("--port", "0", "--passthrough"), "--passthrough calls real providers"),
-        (("--port", "0", "--otel-propagate"), "--otel-propagate goes with --otel"),
+        (("--port", "0", "--otel-propagate"), "--otel-propagate needs --otel"),
         (("--port", "0", "--signing-secret", "/nonexistent"), "--keys"),
     ],
 )

@@ -215,7 +215,7 @@ def test_the_first_reason_is_named_and_all_are_listed(catalog):
         ({"providers": {"a": {"until": None}}}, "b:m"),
     ],
 )
-def test_what_rests_is_passed_over_until_its_time(health, chosen, catalog):
+def test_a_model_in_cooldown_is_passed_over_until_its_time(health, chosen, catalog):
     policy = {"global": {"default": "a:x,a:y,b:m"}}
     assert decide({}, catalog, policy, health, NOW)["chosen_model"] == chosen
 
@@ -295,7 +295,7 @@ def test_an_override_stands_in_the_first_block_of_the_last_user_message():
 
 def test_an_unknown_override_is_said_at_once_with_its_place(catalog):
     request = {"messages": [user("@alice hello")]}
-    with pytest.raises(InvalidRequest, match="@alice is no known alias") as error:
+    with pytest.raises(InvalidRequest, match="@alice is not a known alias") as error:
         decide(turn(request), catalog, {"global": {"default": "a:x"}})
     assert error.value.path == "/messages/0/content/0/text"
 
@@ -417,8 +417,8 @@ def test_the_same_input_gives_the_same_decision_in_any_order_of_the_catalogue(ca
 def test_without_its_winner_the_second_is_chosen(catalog):
     asked, policy = setting(workspace_default="a:x,b:m", global_default="a:y")
     assert decide(asked, catalog, policy)["chosen_model"] == "a:x"
-    resting = {"models": {"a:x": {"until": None}}}
-    assert decide(asked, catalog, policy, resting)["chosen_model"] == "b:m"
+    health = {"models": {"a:x": {"until": None}}}
+    assert decide(asked, catalog, policy, health)["chosen_model"] == "b:m"
 
 
 def test_the_input_is_not_touched(catalog):

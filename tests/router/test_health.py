@@ -1,4 +1,4 @@
-"""Who rests until when, under a clock that the test turns: R-232, R-243, R-253."""
+"""Which models are in cooldown until when, under a clock that the test turns: R-232, R-243, R-253."""
 
 from datetime import datetime
 
@@ -23,18 +23,18 @@ def until(health, kind, name):
     return None if mark is None else datetime.fromisoformat(mark["until"]).timestamp()
 
 
-def test_backoff_rests_twice_as_long_each_time_up_to_its_limit():
+def test_backoff_doubles_the_cooldown_each_time_up_to_its_limit():
     clock = Clock()
     health = Health("backoff", clock)
-    rests = []
+    cooldowns = []
     for _ in range(10):
         health.failed("a:x", "timeout")
         assert health.snapshot()["models"] == {}
         health.failed("a:x", "timeout")
-        rests.append(until(health, "models", "a:x") - clock.now)
-        clock.now += rests[-1]
+        cooldowns.append(until(health, "models", "a:x") - clock.now)
+        clock.now += cooldowns[-1]
         assert health.snapshot()["models"] == {}
-    assert rests == [5, 10, 20, 40, 80, 160, 300, 300, 300, 300]
+    assert cooldowns == [5, 10, 20, 40, 80, 160, 300, 300, 300, 300]
 
 
 def test_a_success_forgets_count_and_exponent():
@@ -159,7 +159,7 @@ def test_a_snapshot_is_what_decide_takes(catalog):
     ),
     st.sampled_from([Backoff(), Windows(), Backoff(threshold=1, base=1, cap=7)]),
 )
-def test_no_rest_is_longer_than_its_limit_and_a_success_always_clears(steps, policy):
+def test_no_cooldown_is_longer_than_its_limit_and_a_success_always_clears(steps, policy):
     clock = Clock()
     health = Health(policy, clock)
     limit = policy.cap if isinstance(policy, Backoff) else policy.forget
@@ -171,5 +171,5 @@ def test_no_rest_is_longer_than_its_limit_and_a_success_always_clears(steps, pol
         else:
             health.failed("a:x", what)
         for kind, name in (("models", "a:x"), ("providers", "a")):
-            rest = until(health, kind, name)
-            assert rest is None or rest - clock.now <= limit + 0.001
+            end = until(health, kind, name)
+            assert end is None or end - clock.now <= limit + 0.001

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from interlingua import router
-from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginRests
+from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginInCooldown
 from interlingua.router import Health, decide, decide_json, turn
 from interlingua.router.state import held, loop_begin
 
@@ -113,30 +113,30 @@ def test_one_rule_for_every_wire(catalog):
             decide(asked(thinking("a", adapter, "2")), catalog, policy)
 
 
-def test_who_rests_at_the_origin_first_is_told_first(catalog):
+def test_the_error_is_of_the_model_whose_cooldown_ends_first(catalog):
     policy = {"state": "pin", "global": {"default": "a:x,a:y,b:any"}}
     marks = {
         "a:x": {"until": None, "reason": "benched"},
         "a:y": {"until": "2026-11-20T12:00:09Z", "reason": "failures", "category": "timeout"},
     }
-    with pytest.raises(OriginRests) as rests:
+    with pytest.raises(OriginInCooldown) as problem:
         decide(asked(thinking("a")), catalog, policy, {"models": marks}, NOW)
-    assert rests.value.to_dict()["category"] == "timeout"
-    assert rests.value.to_dict()["retry_after"] == 9.0
+    assert problem.value.to_dict()["category"] == "timeout"
+    assert problem.value.to_dict()["retry_after"] == 9.0
     del marks["a:y"]
     policy["global"]["default"] = "a:x,b:any"
-    with pytest.raises(OriginRests) as rests:
+    with pytest.raises(OriginInCooldown) as problem:
         decide(asked(thinking("a")), catalog, policy, {"models": marks}, NOW)
-    assert rests.value.to_dict()["category"] == "overloaded"
-    assert "retry_after" not in rests.value.to_dict()
+    assert problem.value.to_dict()["category"] == "overloaded"
+    assert "retry_after" not in problem.value.to_dict()
 
 
 def test_a_refused_key_is_not_worth_a_wait(catalog):
     policy = {"state": "pin", "global": {"default": "a:x"}}
     health = {"providers": {"a": {"until": "2026-11-20T12:05:00Z", "reason": "x", "category": "authentication"}}}
-    with pytest.raises(OriginRests) as rests:
+    with pytest.raises(OriginInCooldown) as problem:
         decide(asked(thinking("a")), catalog, policy, health, NOW)
-    assert rests.value.to_dict()["retryable"] is False
+    assert problem.value.to_dict()["retryable"] is False
 
 
 def test_rest_is_no_excuse_for_what_else_is_wrong(catalog):

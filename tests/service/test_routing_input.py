@@ -80,7 +80,7 @@ async def test_a_context_that_is_none_is_the_callers_fault(start: Any, context: 
             assert details(problem)[0].reason == "invalid_request"
 
 
-async def test_a_pinned_origin_that_rests_is_a_rate_limit_on_the_wire(start: Any) -> None:
+async def test_a_pinned_origin_in_cooldown_is_a_rate_limit_on_the_wire(start: Any) -> None:
     request = service.RouteRequest(
         request_json=text(HELD),
         policy_json=text({"state": "pin", "global": {"default": f"openai:gpt-5.2,{CLAUDE}"}}),

@@ -58,7 +58,7 @@ def test_a_port_in_use_is_said_in_a_line() -> None:
 
 
 def test_a_socket_with_flags_of_its_own(tmp_path: Path) -> None:
-    """A Unix socket, a policy of retries, and who rests; told in the first line."""
+    """A Unix socket, a policy of retries, and one of cooldowns; stated in the first line."""
     socket = tmp_path / "socket"
     flags = ["--unix", str(socket), "--retry", "once", "--health", "windows", "--replay", "--json"]
     with subprocess.Popen([sys.executable, "-m", "interlingua", "serve", *flags], stdout=subprocess.PIPE) as process:

@@ -882,7 +882,7 @@ async def test_a_batched_stream_that_breaks_off(start: Any) -> None:
     assert problem.code() is grpc.StatusCode.UNAVAILABLE
 
 
-async def test_who_fails_rests(start: Any) -> None:
+async def test_a_model_that_fails_is_put_into_cooldown(start: Any) -> None:
     """The server remembers who failed, routes around it, says so, and tells every attempt."""
     slept: list[float] = []
 

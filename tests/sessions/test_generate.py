@@ -310,7 +310,7 @@ async def test_what_broke_off_is_answered_anew_under_its_key(open_sessions: Open
     chat = await sessions.create()
     for _ in range(3):
         assert (await collected(chat.stream("Hi", key="k")))[1] is not None
-    # by another model: the first one rests after its failures
+    # by another model: the first one is in cooldown after its failures
     if streamed:
         answer = (await collected(chat.stream("Hi", key="k", model=GPT)))[0][-1]["response"]
     else:

@@ -1,8 +1,9 @@
 """
-Many stored conversations at a time, each adapted to one wire, with what it loses: `interlingua bulk` (examples/bulk.md).
+Many stored conversations adapted to one wire, each with its loss report: `interlingua bulk` (examples/bulk.md).
 
-`Adapter` adapts one, from whatever it is read, `AdaptTable` those of a table of Arrow; `run` reads files and databases, shard
-by shard in several processes, and can be killed and started again. Each module is imported when a name of it is first used.
+`Adapter` adapts one conversation, `AdaptTable` the rows of a table of Arrow. `run` reads files and databases, shard by
+shard in several processes, and can be killed and started again. A module is imported when one of its names is first
+used.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""One conversation, from JSON text or plain data, as the request of a wire. It never raises for what it is given."""
+"""Adapting one conversation, from JSON text or plain data, to a request of a wire. No row makes it raise."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ Data = dict[str, Any]
 
 CANONICAL: Final = "canonical"
 SESSIONS: Final = "sessions"
-"""Rows that are stored sessions: the lines of an export, or a database."""
+"""The source of rows that are stored sessions: the lines of an export, or a database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is done with every row.
+    """The settings for every row.
 
     `to` is a wire, a provider or a model (`translate.endpoint_of`), or `canonical`; `provider` and `model` describe it
-    further. `source` is `canonical` (requests, or lists of messages), `sessions`, or a wire, of which `from_provider` names
-    a row. `strict` refuses a row that would lose that much; `unanswered` says what becomes of calls without a result
-    (`error`, `placeholder`; by default the latter for sessions, whose last answer may have broken off).
-    `column` and `id_column` name columns of Parquet.
+    further. `source` is `canonical` (requests, or lists of messages), `sessions`, or a wire; `from_provider` names a
+    provider of that wire. `strict` refuses a row that would lose that much. `unanswered` determines how calls without a
+    result are treated (`error`, `placeholder`; by default `placeholder` for sessions, whose last response may have
+    broken off). `column` and `id_column` name columns of Parquet.
     """
 
     to: str
@@ -39,8 +39,8 @@ class Job:
 
 
 class Adapted(NamedTuple):
-    """What became of a row: `body` is the bytes to send, beside the `path` and the `headers` of the wire, and `loss` the
-    whole report; or there is an `error`, as a canonical object, and `refused` says whether the loss policy is why."""
+    """The result for a row. Either `body` holds the bytes to send, `path` and `headers` belong to the wire, and `loss`
+    is the whole report; or `error` is a canonical object, and `refused` states whether the loss policy caused it."""
 
     body: bytes | None
     path: str | None
@@ -51,7 +51,7 @@ class Adapted(NamedTuple):
 
 
 class Adapter:
-    """Adapts rows by a job. Raises `InvalidRequest` when the job names what there is not.
+    """An adapter of rows. Its constructor raises `InvalidRequest` when the job has an unknown name or value.
 
     An instance may be pickled and sent to another process.
     """
@@ -63,7 +63,7 @@ class Adapter:
         if job.unanswered not in (None, *UNANSWERED):
             raise InvalidRequest(f"unanswered takes {', '.join(UNANSWERED)}; not {job.unanswered!r}")
         if job.to == CANONICAL and (job.provider or job.model):
-            raise InvalidRequest("a provider and a model describe the wire that is written; canonical has neither")
+            raise InvalidRequest("provider and model describe the wire that is written; leave them out with canonical")
         self._target = None
         if job.to != CANONICAL:
             self._target = translate.endpoint_of(job.to, provider=job.provider, model=job.model)
@@ -71,7 +71,7 @@ class Adapter:
         if job.source not in (CANONICAL, SESSIONS):
             self._side = translate.endpoint_of(job.source, provider=job.from_provider)
         elif job.from_provider is not None:
-            raise InvalidRequest("from_provider describes the wire that is read; name that as the source")
+            raise InvalidRequest("from_provider describes the wire that is read; name this wire as the source")
         unanswered = job.unanswered or ("placeholder" if job.source == SESSIONS else None)
         self._policy = {
             name: value for name, value in (("strict", job.strict), ("unanswered", unanswered)) if value is not None
@@ -81,8 +81,8 @@ class Adapter:
         return Adapter, (self.job,)
 
     def __call__(self, given: Any) -> Adapted:
-        """What becomes of a row: JSON text or plain data. An `InterlinguaError` in its place is what it became when it was
-        read."""
+        """Adapt a row: JSON text or plain data. An `InterlinguaError` in place of a row is the error of its reading,
+        and becomes the error of the result."""
         try:
             if isinstance(given, InterlinguaError):
                 raise given
@@ -92,8 +92,12 @@ class Adapter:
             return _failed(problem, loss)
         except RecursionError:
             return _failed(too_deep(), [])
-        except Exception as problem:  # noqa: BLE001  a defect of ours costs this row, and not all others
-            error = {"category": "internal", "message": f"a defect ({type(problem).__name__})", "retryable": False}
+        except Exception as problem:  # noqa: BLE001  a defect of Interlingua must cost only this row
+            error = {
+                "category": "internal",
+                "message": f"a defect of Interlingua ({type(problem).__name__}); please report it",
+                "retryable": False,
+            }
             return Adapted(None, None, None, [], error)
 
     def _adapted(self, given: Any) -> Adapted:
@@ -122,5 +126,5 @@ def _failed(problem: InterlinguaError, loss: list[Any]) -> Adapted:
 
 
 def _whole(text: bytes) -> bytes:
-    """The text of a request: a list of messages is one that has nothing else."""
+    """Return the text as a request: a list of messages becomes a request with no other member."""
     return b'{"messages":' + text + b"}" if text.lstrip().startswith(b"[") else text

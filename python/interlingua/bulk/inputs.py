@@ -1,6 +1,6 @@
 """
-Where rows come from: files of JSON lines, Parquet files, databases of sessions. Each is cut into shards of rows that stand
-together, and a shard is read again as often as needed and gives the same rows.
+The inputs of a run: files of JSON lines, Parquet files, databases of sessions. Each is cut into shards of consecutive
+rows. A shard can be read again, and gives the same rows each time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 LINES: Final = (".jsonl", ".ndjson")
 PARQUET: Final = ".parquet"
 _COLUMNS: Final = ("request", "conversation", "messages", "body")
-"""The columns that are looked for where none is named."""
+"""The columns that are tried when the job names none."""
 _BUFFER: Final = 1 << 20
 _ROWS_AT_ONCE: Final = 256
 _SESSIONS_IN_A_SHARD: Final = 500
@@ -22,7 +22,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Input(NamedTuple):
-    """A file, or the URL of a database, and what tells that it has not changed."""
+    """A file, or the URL of a database. Size and time of the last change show whether a file has changed."""
 
     name: str
     size: int = 0
@@ -30,19 +30,19 @@ class Input(NamedTuple):
 
     @property
     def is_database(self) -> bool:
-        """Whether it is no file."""
+        """Whether the input is a database and not a file."""
         return "://" in self.name
 
     @property
     def public_name(self) -> str:
-        """Its name as it may be written down: a URL without user and password."""
+        """The name for plans and outputs: a URL without user, password and query."""
         scheme, separator, rest = self.name.partition("://")
         return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}" if separator else self.name
 
 
 class Shard(NamedTuple):
-    """Rows that stand together in an input: bytes of a file of lines from `start` to `end`, row groups of a Parquet file
-    likewise, or sessions by id. `first` is the number of the first line or row, counted from 1."""
+    """Consecutive rows of an input. `start` and `end` are bytes of a file of lines or row groups of a Parquet file;
+    `ids` are those of sessions in a database. `first` is the number of the first line or row, counted from 1."""
 
     input: int
     start: int
@@ -53,7 +53,7 @@ class Shard(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row: its number in its input, from 1, its id where it has one, and what it holds, or why that cannot be read."""
+    """A row: its number in its input, from 1, its id if it has one, and its value, or the error of reading it."""
 
     number: int
     id: str | None
@@ -61,7 +61,7 @@ class Row(NamedTuple):
 
 
 def found(names: Iterable[str]) -> list[Input]:
-    """The inputs that names mean: files, the files of folders, and URLs of databases. Raises `InvalidRequest`."""
+    """Return the inputs for names of files, folders, and URLs of databases. Raises `InvalidRequest`."""
     inputs: list[Input] = []
     for name in names:
         if "://" in name:
@@ -77,7 +77,9 @@ def found(names: Iterable[str]) -> list[Input]:
                 raise InvalidRequest(f"{name} holds no file that ends in {', '.join(known)}")
         elif path.is_file():
             if path.suffix not in known:
-                raise InvalidRequest(f"{name} must end in {', '.join(known)}, which says what it holds")
+                raise InvalidRequest(
+                    f"the name of {name} must end in one of {', '.join(known)}, so that its format is known"
+                )
             files = [path]
         else:
             raise InvalidRequest(f"there is no file or folder {name}")
@@ -90,16 +92,18 @@ def found(names: Iterable[str]) -> list[Input]:
 
 
 def shards(inputs: list[Input], job: Job, size: int, limit: int, tenant: str) -> list[Shard]:
-    """All inputs, cut into shards of at least `size` bytes where they go on. Raises `InvalidRequest`."""
+    """Cut all inputs into shards; each but the last of an input has at least `size` bytes. Raises `InvalidRequest`."""
     cut: list[Shard] = []
     for place, one in enumerate(inputs):
         if one.is_database:
             if job.source != SESSIONS:
-                raise InvalidRequest(f"a database holds sessions: name {SESSIONS} as the source")
+                raise InvalidRequest(f"a database holds sessions; name {SESSIONS} as the source")
             cut += _of_database(place, one.name, tenant)
         elif one.name.endswith(PARQUET):
             if job.source == SESSIONS:
-                raise InvalidRequest("sessions are exported as JSON lines; the rows of Parquet are conversations")
+                raise InvalidRequest(
+                    "sessions are exported as JSON lines, not as Parquet; name another source, or the exported files"
+                )
             cut += _of_parquet(place, one.name, job, size)
         else:
             cut += _of_lines(place, one.name, job, size, limit)
@@ -107,7 +111,7 @@ def shards(inputs: list[Input], job: Job, size: int, limit: int, tenant: str) ->
 
 
 def rows(shard: Shard, inputs: list[Input], job: Job, limit: int, tenant: str) -> Iterator[Row]:
-    """The rows of a shard, in their order. What cannot be read is a row as well."""
+    """Yield the rows of a shard, in order. A row that cannot be read is yielded with its error as its value."""
     name = inputs[shard.input].name
     if inputs[shard.input].is_database:
         return _sessions(name, shard, tenant)
@@ -121,7 +125,7 @@ def rows(shard: Shard, inputs: list[Input], job: Job, limit: int, tenant: str) -
 
 
 def _lines(file: Any, limit: int) -> Iterator[tuple[int, bytes | InvalidRequest]]:
-    """The lines of an open file, each with its length. Of one that is longer than the limit nothing is held."""
+    """Yield the lines of an open file, each with its length. A line longer than the limit is not kept in memory."""
     while line := file.readline(limit + 1):
         length = len(line)
         if length <= limit or line.endswith(b"\n"):
@@ -129,7 +133,7 @@ def _lines(file: Any, limit: int) -> Iterator[tuple[int, bytes | InvalidRequest]
             continue
         while (rest := file.readline(limit)) and not rest.endswith(b"\n"):
             length += len(rest)
-        yield length + len(rest), InvalidRequest(f"the line is longer than {limit} bytes")
+        yield length + len(rest), InvalidRequest(f"the line is longer than {limit} bytes, which is the limit")
 
 
 def _is_blank(line: bytes | InvalidRequest) -> bool:
@@ -177,7 +181,7 @@ def _numbered(name: str, shard: Shard, limit: int) -> Iterator[tuple[int, bytes 
 
 
 def _exports(lines: Iterator[tuple[int, bytes | InvalidRequest]]) -> Iterator[Row]:
-    """Sessions from the lines of exports, one behind the other. One with a line that cannot be read is a row that cannot."""
+    """Yield the sessions in the lines of exports. A session with a line that cannot be read is a row with an error."""
     from interlingua.sessions.transfer import conversation
 
     number, identity = 0, None
@@ -205,7 +209,7 @@ def _exports(lines: Iterator[tuple[int, bytes | InvalidRequest]]) -> Iterator[Ro
             number, held, problem = place, [], None
             identity = value["id"] if isinstance(value.get("id"), str) else None
         elif not number:
-            number, problem = place, InvalidRequest(f"line {place}: no session stands before it")
+            number, problem = place, InvalidRequest(f"line {place}: there is no line of a session before it")
         held.append(value)
     if number:
         yield row()
@@ -216,7 +220,7 @@ def _object(line: bytes | InvalidRequest) -> dict[str, Any]:
         raise line
     value = json.loads(line)
     if not isinstance(value, dict):
-        raise InvalidRequest("an export has an object in each line")
+        raise InvalidRequest("each line of an export must be an object")
     return value
 
 
@@ -248,7 +252,7 @@ def _of_parquet(place: int, name: str, job: Job, size: int) -> Iterator[Shard]:
 
 
 def column_of(schema: Any, job: Job, name: str) -> str:
-    """The column that holds the conversations."""
+    """Return the name of the column that holds the conversations."""
     import pyarrow.types as types
 
     names: list[str] = schema.names
@@ -263,7 +267,7 @@ def column_of(schema: Any, job: Job, name: str) -> str:
     texts = [one.name for one in schema if types.is_string(one.type) or types.is_large_string(one.type)]
     if len(texts) == 1:
         return texts[0]
-    raise InvalidRequest(f"{name} has the columns {', '.join(names)}: say which holds the conversations")
+    raise InvalidRequest(f"{name} has the columns {', '.join(names)}; name the one that holds the conversations")
 
 
 def _parquet(name: str, shard: Shard, job: Job) -> Iterator[Row]:
@@ -281,19 +285,19 @@ def _parquet(name: str, shard: Shard, job: Job) -> Iterator[Row]:
                     yield Row(number, None if identity is None else str(identity), value)
                     number += 1
     except (pa.ArrowException, OSError, InvalidRequest) as problem:
-        # a page is damaged: none of what is left of the shard can be read, and each row of it is told of
+        # a page is damaged: the rest of the shard cannot be read, and each of its rows is reported
         for lost in range(number, shard.first + shard.rows):
             yield Row(lost, None, InvalidRequest(f"the file cannot be read here ({type(problem).__name__})"))
 
 
 def values(column: Any) -> list[Any]:
-    """The conversations in a column of Arrow: JSON text as bytes, or plain data. What cannot be read is an error in its
-    place."""
+    """Return the conversations in a column of Arrow: JSON text as bytes, or plain data. A value that cannot be read is
+    replaced by its error."""
     import pyarrow as pa
     import pyarrow.types as types
 
     if types.is_string(column.type) or types.is_large_string(column.type):
-        # as it is: what is no UTF-8 is told by whoever reads it
+        # as bytes, because the reader of the JSON reports text that is not UTF-8
         column = column.cast(pa.large_binary() if types.is_large_string(column.type) else pa.binary())
     try:
         found = column.to_pylist()
@@ -309,14 +313,14 @@ def _value(held: Any) -> Any:
     try:
         return held.as_py()
     except (ValueError, OverflowError):
-        return InvalidRequest("the value cannot be read: is it UTF-8?")
+        return InvalidRequest("the value cannot be read; check that it is UTF-8")
 
 
 _NULL: Final = InvalidRequest("the value is null")
 
 
 def _without_nulls(value: Any) -> Any:
-    """A nested value of Arrow, which has every member that any row has, with null where it is not there."""
+    """Return a nested value of Arrow without nulls: Arrow gives each row the members of all rows, as null if absent."""
     if isinstance(value, dict):
         return {name: _without_nulls(one) for name, one in value.items() if one is not None}
     return [_without_nulls(one) for one in value] if isinstance(value, list) else value
@@ -363,11 +367,11 @@ def _sessions(url: str, shard: Shard, tenant: str) -> Iterator[Row]:
                 with storage.read() as transaction:
                     rows = Rows(transaction, tenant)
                     if rows.session(identity) is None:
-                        raise SessionNotFound("the session has been deleted since")
+                        raise SessionNotFound("the session was deleted after the run began")
                     messages = [from_row(row) for row in rows.messages(identity)]
             except InterlinguaError as problem:
                 if isinstance(problem, StorageFailed) and problem.retryable:
-                    raise  # the database is away: that says nothing of this session
+                    raise  # the database is unavailable, which is not an error of this session
                 yield Row(number, identity, problem)
                 continue
             yield Row(number, identity, [for_request(one) for one in messages if status_of(one) != "partial"])

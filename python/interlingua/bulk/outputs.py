@@ -1,7 +1,7 @@
 """
-What is written for a shard: a row for each row that was read, in the same order, as JSON lines or as Parquet.
+The output of a shard: a row for each row that was read, in the same order, as JSON lines or as Parquet.
 
-A file has its name only when it is whole and on the disk; until then it ends in `.part`.
+A file gets its name when it is complete and on the disk; until then its name ends in `.part`.
 """
 
 import os
@@ -19,23 +19,23 @@ _BUFFER: Final = 1 << 20
 _ROWS_AT_ONCE: Final = 1000
 _BYTES_AT_ONCE: Final = 32 << 20
 _ROW_BYTES: Final = 200
-"""About as many bytes as an entry of a loss report has."""
+"""The approximate number of bytes of an entry of a loss report."""
 RESULT: Final = ("id", "path", "headers", "body", "loss", "error")
-"""The columns that tell what became of a row."""
+"""The columns of the result for a row."""
 _COLUMNS: Final = ("input", "row", *RESULT)
 
 
 class Writer(Protocol):
-    """Where the rows of a shard go."""
+    """The writer of the rows of a shard."""
 
     def write(self, source: str, number: int, identity: str | None, found: Adapted) -> None:
-        """Adds a row: where it comes from, and what became of it."""
+        """Add a row: its input, its number, its id and its result."""
         ...
 
 
 @contextmanager
 def writing(file: Path, format: str) -> Generator[Writer]:
-    """A file that is there, whole, when the block ends well, and not at all when it does not."""
+    """Provide a writer for a file, which exists, complete, if the block succeeds, and does not exist if it fails."""
     unfinished = file.with_name(file.name + UNFINISHED)
     with unfinished.open("wb", buffering=_BUFFER) as held:
         writer = _Lines(held) if format == "jsonl" else _Parquet(held)
@@ -47,7 +47,7 @@ def writing(file: Path, format: str) -> Generator[Writer]:
 
 
 def put_in_place(unfinished: Path, file: Path) -> None:
-    """Gives a file that is on the disk its name, on the disk as well."""
+    """Rename a file that is on the disk, and flush the new name to the disk as well."""
     unfinished.replace(file)
     if hasattr(os, "O_DIRECTORY"):
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -67,12 +67,12 @@ class _Lines:
         if found.error is not None:
             self._file.write(b'%b,"error":%b,"loss":%b}\n' % (head, json.dumps(found.error), loss))
         else:
-            # the body is bytes already, and not read again
+            # the body is JSON bytes already and need not be parsed again
             where = b'"path":%b,"headers":%b' % (json.dumps(found.path), json.dumps(found.headers))
             self._file.write(b'%b,%b,"body":%b,"loss":%b}\n' % (head, where, found.body or b"null", loss))
 
     def end(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: no row is buffered here."""
 
 
 class _Parquet:
@@ -80,13 +80,13 @@ class _Parquet:
         import pyarrow.parquet as pq
 
         self._schema = schema()
-        # a body stands there once: to look for others of its kind costs and finds nothing
+        # bodies are unique: a dictionary for them costs time and finds nothing
         repeated: Any = ["input", "path", "headers"]
         found: Any = [
             "input",
             "row",
             "id",
-        ]  # the least and the greatest of other columns tell nobody which rows to read
+        ]  # minimum and maximum of other columns do not help a reader to select rows
         self._writer = pq.ParquetWriter(
             file, self._schema, compression="zstd", use_dictionary=repeated, write_statistics=found
         )
@@ -100,7 +100,7 @@ class _Parquet:
             self._give()
 
     def end(self) -> None:
-        """Writes what is held back, and the foot of the file."""
+        """Write the buffered rows, and the footer of the file."""
         self._give()
         self._writer.close()
 
@@ -110,7 +110,7 @@ class _Parquet:
 
 
 def schema(names: Sequence[str] = _COLUMNS) -> Any:
-    """The columns of the output, of Arrow. Members that are JSON have it as text, for rows differ in their form."""
+    """Return the columns of the output as an Arrow schema. JSON values are text, because their members vary by row."""
     import pyarrow as pa
 
     kinds = {"row": pa.int64(), "body": pa.large_string()}
@@ -118,7 +118,7 @@ def schema(names: Sequence[str] = _COLUMNS) -> Any:
 
 
 def cells(identity: str | None, found: Adapted) -> tuple[Any, ...]:
-    """A row from its id on: id, path, headers, body, loss, error. JSON is bytes, which Arrow takes for text."""
+    """Return the cells of a row: id, path, headers, body, loss, error. JSON is bytes, which Arrow accepts as text."""
     headers = None if found.headers is None else json.dumps(found.headers)
     error = None if found.error is None else json.dumps(found.error)
     loss = json.dumps(found.loss) if found.loss else b"[]"
@@ -126,7 +126,7 @@ def cells(identity: str | None, found: Adapted) -> tuple[Any, ...]:
 
 
 def table(rows: Sequence[tuple[Any, ...]], schema: Any) -> Any:
-    """Rows as a table of Arrow."""
+    """Return rows as a table of Arrow."""
     import pyarrow as pa
 
     columns = zip(*rows, strict=True) if rows else ((),) * len(schema)

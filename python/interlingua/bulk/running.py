@@ -1,10 +1,10 @@
 """
-A run over all shards: several processes, each at one shard at a time, and what they found added up.
+A run over all shards: several processes, each with one shard at a time, and the sum of their results.
 
-All that is to be known of a run stands in its folder: `_plan.json` says what is done and how it is cut, a shard's output has
-its name when it is whole, and `_done/` has a record for each shard that is finished, written behind its output. So a run that
-was killed at any moment is started again with the same words: shards with a record are not read again, all others are done
-from their beginning.
+The folder of a run holds its whole state: `_plan.json` has the settings and the shards, the output of a shard gets its
+name when it is complete, and `_done/` has a record for each finished shard, written after its output. So a run that was
+killed at any moment can be started again with the same arguments: it skips shards with a record, and begins all others
+anew.
 """
 
 import logging
@@ -31,21 +31,22 @@ from interlingua.canonical.loss import SEVERITIES
 
 Data = dict[str, Any]
 Observe = Callable[[int, int, int], None]
-"""Is told how many rows are done, how many of them have an error, and how many there are."""
+"""A function that gets the number of rows that are done, of those with an error, and of all rows."""
 
 _PLAN, _DONE, _LOCK = "_plan.json", "_done", "_lock"
 _VERSION: Final = 1
 _TOLD_EVERY_S: Final = 0.2
 _TRIES: Final = 3
-"""How often a shard is begun whose process dies."""
+"""How often a shard is tried when its process dies."""
 _ERRORS_SHOWN: Final = 20
 
 
 @dataclass
 class Summary:
-    """What became of all rows. `adapted`, `refused` (by the loss policy) and `malformed` (all other errors) add up to
-    `rows`. `errors` holds the first of them, `loss` how often each severity and code was reported, in how many rows, and one
-    row that has it. `failed` are the numbers of shards whose process died again and again: their rows are not counted."""
+    """The result of a run. `adapted`, `refused` (by the loss policy) and `malformed` (all other errors) add up to
+    `rows`. `errors` holds the first errors. `loss` holds, for each severity and code, the number of entries, the number
+    of rows, and one row as an example. `failed` are the numbers of the shards whose process died repeatedly; their rows
+    are not counted."""
 
     rows: int = 0
     adapted: int = 0
@@ -59,7 +60,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Run:
-    """What every process must know."""
+    """The settings of a run, for every process."""
 
     job: Job
     inputs: list[Input]
@@ -87,23 +88,23 @@ def run(
     tenant: str = "",
     observe: Observe | None = None,
 ) -> Summary:
-    """Adapts all rows of some inputs into a folder, or goes on where a run with the same words was ended.
+    """Adapt all rows of some inputs into a folder, or continue an interrupted run with the same arguments.
 
-    `names` are files, folders, and URLs of databases of sessions (of `tenant`). `processes` are as many as there are
-    processors, unless named. The output is Parquet when all inputs are, unless `format` says otherwise. An input is cut
-    where at least `shard_bytes` have come together; a row of more than `row_limit` bytes is an error.
-    Raises `InvalidRequest` for what cannot be read at all, and for a folder that holds something else or is at work.
+    `names` are files, folders, and URLs of databases of sessions (of `tenant`). `processes` is the number of processors
+    by default. The output is Parquet when all inputs are, unless `format` states another format. A shard has at least
+    `shard_bytes`; a row of more than `row_limit` bytes is an error. Raises `InvalidRequest` for inputs that cannot be
+    read, and for a folder that holds something else or is in use.
     """
-    Adapter(job)  # what is wrong with the job is told before anything is made
+    Adapter(job)  # so an error of the job is raised before anything is written
     found = reading.found(names)
     if format is None:
         format = "parquet" if all(one.name.endswith(PARQUET) for one in found) else "jsonl"
     if format not in outputs.FORMATS:
-        raise InvalidRequest(f"the format is {' or '.join(outputs.FORMATS)}; not {format!r}")
+        raise InvalidRequest(f"the format must be {' or '.join(outputs.FORMATS)}; not {format!r}")
     if format == "parquet":
-        import_module("pyarrow")  # here, and not in a process of which nobody reads the error
+        import_module("pyarrow")  # so a missing package is reported here, and not by a worker process
     if shard_bytes < 1 or row_limit < 1 or (processes is not None and processes < 1):
-        raise InvalidRequest("processes, and the sizes of shards and rows, are 1 or more")
+        raise InvalidRequest("the number of processes and the sizes of shards and rows must be at least 1")
     here = Run(job, found, folder, format, row_limit, tenant)
     with _alone(folder):
         shards = _planned(here, shard_bytes)
@@ -117,11 +118,11 @@ def run(
 
 @contextmanager
 def _alone(folder: Path) -> Generator[None]:
-    """The folder, in which nobody else is at work. Whoever is killed leaves it."""
+    """Create and lock the folder of a run. The lock ends with its process, also if that is killed."""
     if folder.exists() and not folder.is_dir():
-        raise InvalidRequest(f"{folder} is no folder")
+        raise InvalidRequest(f"{folder} is not a folder")
     if folder.is_dir() and not (folder / _PLAN).exists() and any(one.name != _LOCK for one in folder.iterdir()):
-        raise InvalidRequest(f"{folder} holds something else; name a new folder, or that of the run to go on with")
+        raise InvalidRequest(f"{folder} holds other files; name a new folder, or the folder of the run to continue")
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("w") as lock:
         with suppress(ImportError):  # not on every platform
@@ -130,12 +131,14 @@ def _alone(folder: Path) -> Generator[None]:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise InvalidRequest(f"another run is at work in {folder}") from None
+                raise InvalidRequest(
+                    f"another run is using {folder}; wait for its end, or name another folder"
+                ) from None
         yield
 
 
 def _planned(here: Run, shard_bytes: int) -> list[Shard]:
-    """The shards: those of the run that was begun in the folder, or, at its beginning, new ones."""
+    """Return the shards of the run that was begun in the folder; for a new run, make and store them."""
     said: Data = {
         "version": _VERSION,
         "job": asdict(here.job),
@@ -150,7 +153,7 @@ def _planned(here: Run, shard_bytes: int) -> list[Shard]:
         plan = json.loads(file.read_bytes())
         if {name: plan.get(name) for name in said} != said:
             raise InvalidRequest(
-                f"{here.folder} holds a run with other words, or its inputs have changed since; name a new folder"
+                f"{here.folder} holds a run with other arguments, or its inputs have changed; name a new folder"
             )
         for stale in here.folder.glob(f"*{outputs.UNFINISHED}"):
             stale.unlink()
@@ -197,7 +200,7 @@ def _added_up(here: Run, count: int, failed: list[int]) -> Summary:
 
 
 class _Worker:
-    """A process, and the shard at which it is."""
+    """A worker process, and its current shard."""
 
     def __init__(self, here: Run) -> None:
         context = multiprocessing.get_context("spawn")
@@ -209,20 +212,20 @@ class _Worker:
         self.rows = self.errors = 0
 
     def give(self, number: int, shard: Shard) -> None:
-        """Lets it do a shard."""
+        """Send the process a shard to adapt."""
         self.number, self.rows, self.errors = number, 0, 0
-        with suppress(OSError):  # it is dead, which is noticed where its answer is waited for
+        with suppress(OSError):  # the process is dead, which `wait` will report
             self.connection.send((number, shard))
 
     def end(self) -> None:
-        """Ends it, wherever it is."""
+        """Kill the process."""
         self.process.kill()
         self.process.join()
         self.connection.close()
 
 
 def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, observe: Observe | None) -> list[int]:
-    """Lets processes do the shards that are left; gives those at which they died. Raises what one of them failed with."""
+    """Let worker processes adapt the remaining shards. Returns the shards that failed; raises the error of a worker."""
     total = sum(shard.rows for shard in shards)
     done = [json.loads(here.record(number).read_bytes()) for number in set(range(len(shards))) - set(left)]
     rows = sum(record["rows"] for record in done)
@@ -249,7 +252,7 @@ def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, o
                 try:
                     word, given = worker.connection.recv()
                 except (EOFError, OSError):
-                    # it was killed, or ran out of memory: the shard is begun again by another one
+                    # the process was killed, or ran out of memory: another process tries the shard again
                     worker.end()
                     if number is None:
                         raise AssertionError("a process without a shard") from None
@@ -282,15 +285,15 @@ def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, o
 
 
 def _serve(connection: Connection, here: Run) -> None:
-    """A process: does the shards that it is given, until nobody gives any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
-    logging.getLogger("interlingua").setLevel(logging.ERROR)  # what is lost stands in the output
+    """Run a worker process: adapt the shards that arrive on the connection, until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends it
+    logging.getLogger("interlingua").setLevel(logging.ERROR)  # losses are in the output
     adapter = Adapter(here.job)
 
     def tell(rows: int, errors: int) -> None:
         connection.send(("rows", (rows, errors)))
 
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # whoever started it is gone
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent process is gone
         while True:
             number, shard = connection.recv()
             try:
@@ -306,7 +309,7 @@ def _serve(connection: Connection, here: Run) -> None:
 def do_shard(
     here: Run, adapter: Adapter, number: int, shard: Shard, tell: Callable[[int, int], None]
 ) -> tuple[int, int]:
-    """Does a shard; gives how many rows it has, and how many of them have an error, which it tells meanwhile as well."""
+    """Adapt a shard. Returns the number of its rows and of rows with an error, and reports both to `tell`."""
     source = here.inputs[shard.input].public_name
     found = _Counts(source)
     told = time.monotonic()
@@ -323,7 +326,7 @@ def do_shard(
 
 
 class _Counts:
-    """What became of the rows of a shard."""
+    """The counts of the results for a shard."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -334,7 +337,7 @@ class _Counts:
         self._examples: dict[tuple[str, str], int] = {}
 
     def note(self, number: int, found: Any) -> None:
-        """Counts a row."""
+        """Count a row."""
         self.rows += 1
         if found.error is not None:
             self.refused += found.refused
@@ -353,7 +356,7 @@ class _Counts:
                 self._examples.setdefault(kind, number)
 
     def record(self) -> Data:
-        """The same to be added up."""
+        """Return the counts as a record that can be stored and summed up."""
         loss = [
             {
                 "severity": kind[0],

@@ -1,4 +1,4 @@
-"""Tables of Arrow whose rows are conversations, adapted by whoever cuts them and carries them about: Ray Data, DuckDB, Spark."""
+"""Adapting tables of Arrow whose rows are conversations, for engines that partition tables: Ray Data, DuckDB, Spark."""
 
 from typing import Any
 
@@ -9,23 +9,24 @@ from interlingua.canonical.errors import InvalidRequest
 
 
 class AdaptTable:
-    """Adapts the rows of a table, in their order: gives a table with the columns `id`, `path`, `headers`, `body`, `loss` and
-    `error`, as `run` writes them to Parquet.
+    """An adapter of the rows of a table, in order. It returns a table with the columns `id`, `path`, `headers`, `body`,
+    `loss` and `error`, as `run` writes them to Parquet.
 
-    `job.column` names the column that holds the conversations, `job.id_column` the one that becomes `id`. An instance may be
-    pickled and sent to another process. Raises `InvalidRequest` when the job names what there is not; no row raises anything.
+    `job.column` names the column that holds the conversations, `job.id_column` the column that becomes `id`. An
+    instance may be pickled and sent to another process. Raises `InvalidRequest` when the job has a name or a value that
+    does not exist; no row makes it raise.
     """
 
     def __init__(self, job: Job) -> None:
         if job.source == SESSIONS:
             raise InvalidRequest(
-                "a session is many rows of its export: `run` reads those; a table has a conversation in each"
+                "a row of a table must be a whole conversation, but a session has many rows; use `run` for sessions"
             )
         self._adapter = Adapter(job)
         self._schema = outputs.schema(outputs.RESULT)
 
     def __call__(self, table: Any) -> Any:
-        """The table of Arrow that a table becomes."""
+        """Return the table of Arrow with the results for a table."""
         job = self._adapter.job
         held = values(table.column(column_of(table.schema, job, "the table")))
         ids = table.column(job.id_column).to_pylist() if job.id_column else [None] * len(held)

@@ -1,9 +1,10 @@
 """
-The invariants, each a named rule: `check(message | conversation | request) -> violations` (spec/1-values.md#invariants).
+The invariants, each a named rule: `check(message | conversation | request) -> violations`
+(spec/1-values.md#invariants).
 
-A schema says what a value looks like; these rules say what it must mean. Unfinished messages (status partial) are
-exempt from the rules of content, cancelled and failed ones from the completeness of provenance and of arguments.
-Profiles (spec/registry/profiles.json) restrict the core.
+A schema describes the structure of a value; these rules describe what it must mean. Unfinished messages (status
+partial) are exempt from the rules of content, cancelled and failed ones from the completeness of provenance and of
+arguments. Profiles (spec/registry/profiles.json) restrict the core.
 """
 
 import re
@@ -56,15 +57,15 @@ def profiles() -> dict[str, Data]:
 
 
 def check(value: Any, profile: str = "core") -> list[Violation]:
-    """The broken rules of a message, a list of messages, a request or a response, in order of place; empty when all is well.
+    """Return the rules that a message, list of messages, request or response breaks, in the order of their places.
 
-    The value is plain data or of the types. Each violation has `rule`, `path` (JSON Pointer into the value) and `message`.
-    Of a value that does not fit the schema, these are the places where it does not. Raises `InvalidRequest` for a profile
-    that there is not.
+    The value is plain data or of the types. Each violation has `rule`, `path` (JSON Pointer into the value) and
+    `message`. If the value does not fit the schema, the violations are the places where it does not. Raises
+    `InvalidRequest` for an unknown profile.
     """
     limits = profiles().get(profile) if isinstance(profile, str) else None
     if limits is None:
-        raise InvalidRequest(f"there is no profile {profile!r}; there are {', '.join(profiles())}")
+        raise InvalidRequest(f"there is no profile {profile!r}; choose one of {', '.join(profiles())}")
     try:
         data = json.plain(value)
         return _unfit(data) or _found(data, limits)
@@ -73,12 +74,12 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
 
 
 def broken_rules(message: Data, profile: str = "core") -> list[Violation]:
-    """The same of one message, plain data that is known to fit the schema."""
+    """Return the rules that one message breaks: plain data that is known to fit the schema."""
     return _message(message, (), profiles()[profile])
 
 
 def _unfit(value: Any) -> list[Violation]:
-    """Where a value does not fit the schema."""
+    """Return the places where a value does not fit the schema."""
     if isinstance(value, list):
         found = [_prefixed(violations(message, "Message"), (place,)) for place, message in enumerate(value)]
         return [violation for one in found for violation in one]
@@ -122,7 +123,7 @@ def _message(message: Data, path: Where, limits: Data) -> list[Violation]:
     elif status != "partial":
         of_content = _content(role, content, path, limits)
         if status != "complete":
-            # arguments of an answer that broke off are as far as they came
+            # the arguments in a response that broke off may be incomplete
             of_content = [one for one in of_content if one["rule"] != "tool_input_invalid"]
         found += of_content
         if role == "tool":
@@ -133,9 +134,9 @@ def _message(message: Data, path: Where, limits: Data) -> list[Violation]:
 
 
 def refuse_misplaced(message: Any) -> None:
-    """Raises `InvalidRequest` for a message of the types whose blocks its role does not take, or which is not linked.
+    """Raise `InvalidRequest` for a message of the types that is not linked, or has blocks that its role does not take.
 
-    The rules of content of the core, asked of an object when it is made; all others are those of `check`.
+    These are the core's rules of content, applied when an object is constructed; `check` applies all other rules.
     """
     metadata = message.metadata
     if metadata is not None and metadata.status == "partial":
@@ -157,14 +158,14 @@ def refuse_misplaced(message: Any) -> None:
 
 
 def refuse_misplaced_in_result(block: Any) -> None:
-    """The same of a `tool_result` block of the types: it holds text, media and opaque blocks."""
+    """Apply the rule of a `tool_result` block of the types: it holds text, media and opaque blocks."""
     found = _not_in_a_result(block, ())
     if found:
         raise InvalidRequest(f"not a canonical block: {found[0]['message']}", path=found[0]["path"], violations=found)
 
 
 def refuse_incomplete_medium(block: Any) -> None:
-    """The same of a block of the types that holds a medium: it says what and where the medium is."""
+    """Apply the rules of a block of the types that holds a medium: it states what and where the medium is."""
     found = list(_medium(block.plain(), (), profiles()["core"]))
     if found:
         raise InvalidRequest(f"not a canonical block: {found[0]['message']}", path=found[0]["path"], violations=found)
@@ -190,12 +191,12 @@ def _envelope(message: Data, path: Where) -> Iterator[Violation]:
 
 def _moment(text: str, path: Where, limits: Data) -> list[Violation]:
     try:
-        # the schema has seen to the form; left are days that no month has
+        # the schema has checked the format; a day that its month does not have is still possible
         datetime.fromisoformat(text)
     except ValueError:
-        return [_broken("created_at", (*path, "created_at"), "there is no such day")]
+        return [_broken("created_at", (*path, "created_at"), "this date does not exist")]
     if limits.get("utc_microseconds") and not _UTC_MICROSECONDS.search(text):
-        told = "the time is in UTC with six fractional digits, as …T12:00:00.000000Z"
+        told = "this profile takes times in UTC with six fractional digits, as …T12:00:00.000000Z"
         return [_broken("created_at", (*path, "created_at"), told)]
     return []
 
@@ -207,7 +208,7 @@ def _content(role: str, content: list[Data], path: Where, limits: Data) -> list[
     allowed = limits["blocks"][role]
     for position, block in enumerate(content):
         if block["type"] == "text" and "text" in allowed:
-            continue  # all that there is to be asked of it
+            continue  # a text block has no other rule
         found += _block(block, allowed, (*path, "content", position), limits)
     return found
 
@@ -224,7 +225,7 @@ def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterat
     kind = block["type"]
     if kind not in _KNOWN_BLOCKS:
         if not limits["unknown_blocks"]:
-            yield _broken("known_block", (*path, "type"), "this profile does not know the block's type")
+            yield _broken("known_block", (*path, "type"), "this profile does not allow a block of an unknown type")
         return
     if kind not in allowed:
         yield _misplaced(kind, path)
@@ -242,12 +243,12 @@ def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterat
 
 
 def _misplaced(kind: str, path: Where) -> Violation:
-    return _broken("block_in_role", (*path, "type"), f"a block of the type {kind} may not stand here")
+    return _broken("block_in_role", (*path, "type"), f"a block of the type {kind} is not allowed here")
 
 
 def _call(block: Data, path: Where, limits: Data) -> Iterator[Violation]:
     if limits.get("ulid_tool_ids") and not _ULID_TOOL_ID.match(block["id"]):
-        yield _broken("tool_id", (*path, "id"), "a tool id is tu_ and a ULID")
+        yield _broken("tool_id", (*path, "id"), "this profile takes a tool id of tu_ and a ULID")
     if limits.get("snake_case_names") and not _SNAKE_CASE.match(block["name"]):
         yield _broken("tool_name", (*path, "name"), "a tool name is snake_case, at most 64 characters")
     if "input_raw" in block and block.get("kind") != "custom":
@@ -274,7 +275,7 @@ def _linkage(message: Data, content: list[Data], path: Where) -> Iterator[Violat
 def _linked(parent: str | None, answered: str | None, path: Where) -> Iterator[Violation]:
     where = (*path, "metadata", "parent_tool_use_id")
     if parent is None:
-        yield _broken("parent_tool_use_id", where, "a tool message names the call that it answers")
+        yield _broken("parent_tool_use_id", where, "a tool message must name the call that its result belongs to")
     elif answered is not None and parent != answered:
         yield _broken("parent_tool_use_id", where, "the message and its tool_result name different calls")
 
@@ -284,7 +285,7 @@ def _provenance(message: Data, status: str, path: Where, limits: Data) -> Iterat
     if status == "complete":
         for name in limits["complete"]:
             if metadata.get(name) is None:
-                yield _broken(f"complete_{name}", (*path, "metadata", name), f"a finished answer must say its {name}")
+                yield _broken(f"complete_{name}", (*path, "metadata", name), f"a finished answer must state its {name}")
     routing = metadata.get("routing")
     if routing is None:
         return
@@ -292,9 +293,11 @@ def _provenance(message: Data, status: str, path: Where, limits: Data) -> Iterat
     if metadata.get("model") is not None and routing["chosen_model"] != metadata["model"]:
         yield _broken("chosen_model", (*where, "chosen_model"), "must be the same as metadata.model")
     if routing["mode"] == "rule" and routing.get("rule_name") is None:
-        yield _broken("rule_name", (*where, "rule_name"), "mode rule names its rule")
+        yield _broken("rule_name", (*where, "rule_name"), "a routing record of mode rule must name its rule")
     if routing["mode"] == "pattern" and routing.get("confidence") is None:
-        yield _broken("confidence", (*where, "confidence"), "mode pattern states its confidence")
+        yield _broken(
+            "confidence", (*where, "confidence"), "a routing record of mode pattern must state its confidence"
+        )
 
 
 # ---------------------------------------------------------------------------------------------------- conversations
@@ -310,11 +313,13 @@ def _conversation(messages: list[Data], path: Where, limits: Data) -> Iterator[V
         identity = message.get("id")
         if identity is not None:
             if identity <= last_id:
-                yield _broken("id_order", (*where, "id"), "message ids increase strictly in a session")
+                yield _broken("id_order", (*where, "id"), "message ids must increase strictly in a session")
             last_id = identity
         if message.get("session_id") is not None:
             if session is not None and message["session_id"] != session:
-                yield _broken("one_session", (*where, "session_id"), "a conversation belongs to one session")
+                yield _broken(
+                    "one_session", (*where, "session_id"), "all messages of a conversation must belong to one session"
+                )
             session = message["session_id"]
         yield from _pairing(message, where, calls, answered)
 
@@ -341,9 +346,9 @@ def _pairing(message: Data, path: Where, calls: dict[str, int], answered: set[st
 
 
 def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
-    """The calls whose arguments do not fit the tool of their name, as the request offers it.
+    """Yield the calls whose arguments do not fit the tool of their name that the request offers.
 
-    A schema that leaves the subset is told as such, and measures nothing.
+    A schema outside of the subset is a violation of its own, and no arguments are validated with it.
     """
     schemas = {
         tool["name"]: tool["input_schema"]
@@ -360,11 +365,13 @@ def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
 
 
 def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
-    """Where arguments do not fit a tool's schema: to be asked when a call was read, and again before it is carried out.
+    """Return the places where arguments do not fit a tool's schema.
 
-    A schema that is none, or that refers to something outside of itself, has no say here; `tool_schema_violations` tells of
-    it. What stands under a regular expression that cannot be run is told by the rule `tool_input_unchecked`: it may fit or
-    not. No text holds a value of the arguments.
+    Use it when a call was read, and again before the call is executed.
+
+    A value that is no schema, or a schema that refers to something outside of itself, gives no violations here;
+    `tool_schema_violations` reports it. If a regular expression that cannot be run would decide over an argument, the
+    rule `tool_input_unchecked` reports the argument: it may fit or not. No message holds a value of the arguments.
     """
     check_plain(given)
     try:
@@ -381,11 +388,12 @@ def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
 def check_call(
     call: Any, tools: Mapping[str, Any] | list[Any], emit: Callable[[Data], Any] | None = None
 ) -> list[Violation]:
-    """What keeps a `tool_use` block from being carried out, to be asked right before it is; empty when nothing does.
+    """Return the reasons why a `tool_use` block must not be executed; use it directly before the execution.
 
-    `tools` are those that can be carried out, as `register_tools` takes or gives them. When anything is wrong, `emit` gets
-    exactly one event `tool_input_invalid` with the call's id, the tool's name and the violations, whose paths point into
-    the block. Nothing in it holds a value of the arguments. Raises `InvalidRequest` for what is no `tool_use`.
+    `tools` are the tools that can be run, as `register_tools` takes or returns them. If there is a violation, `emit`
+    gets exactly one event `tool_input_invalid` with the call's id, the tool's name and the violations, whose paths
+    point into the block. The event holds no value of the arguments. Raises `InvalidRequest` if the call is no
+    `tool_use` block.
     """
     block = json.plain(call)
     validate(block, "ToolUseBlock")
@@ -399,10 +407,16 @@ def check_call(
 
 def _uncalled(call: Data, tool: Data | None) -> list[Violation]:
     if tool is None:
-        return [_broken("tool_input_invalid", ("name",), "there is no tool of this name to carry it out")]
+        return [_broken("tool_input_invalid", ("name",), "there is no tool of this name to run")]
     custom = (tool.get("kind") or "function") == "custom"
     if custom != ((call.get("kind") or "function") == "custom"):
-        return [_broken("tool_input_invalid", ("kind",), f"the tool takes {'a text' if custom else 'an object'}")]
+        return [
+            _broken(
+                "tool_input_invalid",
+                ("kind",),
+                f"the tool takes {'a text' if custom else 'an object'} as its arguments",
+            )
+        ]
     if custom:
         return []
     if "input_raw" in call:
@@ -420,7 +434,7 @@ def _tools(tools: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
         if limits.get("snake_case_names") and not _SNAKE_CASE.match(tool["name"]):
             yield _broken("tool_name", (*where, "name"), "a tool name is snake_case, at most 64 characters")
         if limits.get("side_effects") and "side_effects" not in tool:
-            yield _broken("side_effects", where, "a tool declares its side effects")
+            yield _broken("side_effects", where, "a tool must declare its side effects")
         if limits.get("tool_schema") and "input_schema" in tool:
             yield from _prefixed(tool_schema_violations(tool["input_schema"]), (*where, "input_schema"))
 
@@ -450,9 +464,9 @@ _EXTENDED_KEYWORDS = _STRICT_KEYWORDS | {
 
 
 def tool_schema_violations(schema: Any, *, extended: bool = False) -> list[Violation]:
-    """Where a tool's input schema leaves the subset that every provider takes (seed 004 §5.4).
+    """Return the places where a tool's input schema is outside of the subset that every provider takes (seed 004 §5.4).
 
-    The strict subset is exactly the seed's list; `extended` also takes the keywords that most providers take.
+    The strict subset is exactly the seed's list; `extended` also allows the keywords that most providers take.
     """
     found: list[Violation] = []
     try:
@@ -460,7 +474,7 @@ def tool_schema_violations(schema: Any, *, extended: bool = False) -> list[Viola
     except RecursionError:
         raise too_deep() from None
     if isinstance(schema, dict) and schema.get("type", "object") != "object":
-        found.append(_broken("tool_schema", ("type",), "the arguments of a tool are an object"))
+        found.append(_broken("tool_schema", ("type",), "the schema of a tool's arguments must be of the type object"))
     return found
 
 
@@ -468,7 +482,7 @@ def _schema_node(
     node: Any, path: Where, keywords: frozenset[str], extended: bool, report: Callable[[Violation], Any]
 ) -> None:
     if not isinstance(node, dict):
-        report(_broken("tool_schema", path, "a schema is an object"))
+        report(_broken("tool_schema", path, "a schema must be an object"))
         return
     for keyword, value in node.items():
         here = (*path, keyword)
@@ -490,9 +504,7 @@ def _schema_node(
             case "pattern" if extended and isinstance(value, str) and pattern(value) is None:
                 report(_broken("tool_schema", here, f"the pattern {NOT_RUN}"))
             case "additionalProperties":
-                report(
-                    _broken("tool_schema", here, "additionalProperties is taken as true or false, and not as a schema")
-                )
+                report(_broken("tool_schema", here, "additionalProperties may be true or false, but not a schema"))
             case _ if keyword not in keywords:
                 report(
                     _broken(
@@ -508,24 +520,24 @@ def _check_name(name: Any, kind: str, position: int) -> None:
         raise InvalidRequest("a tool needs a name", path=pointer((position, "name")))
     if kind != "provider" and not _TOOL_NAME.match(name):
         raise InvalidRequest(
-            f"the tool name {name[:80]!r} cannot be registered: a letter first, then letters, digits and underscores, "
-            "at most 64 in all",
+            f"the tool name {name[:80]!r} cannot be registered: use a letter first, then letters, digits and "
+            "underscores, at most 64 in all",
             path=pointer((position, "name")),
         )
 
 
 def register_tools(tools: list[Any], *, extended: bool = False) -> dict[str, Data]:
-    """The tools by name, when every name is good and new and every schema is in the subset; else `InvalidRequest`.
+    """Return the tools by name. Raises `InvalidRequest` for an invalid name, a repeated name and an invalid schema.
 
-    The error names the tool, the pointer into its schema and the keyword. A tool of kind `provider` is its provider's:
-    only its name is looked at, and that it is new; one of kind `custom` has no schema.
+    The error names the tool, the pointer into its schema and the keyword. A tool of kind `provider` belongs to its
+    provider: it needs a name, and the name must be unique. A tool of kind `custom` has no schema.
     """
     registered: dict[str, Data] = {}
     if not isinstance(tools, list):
-        raise InvalidRequest(f"tools are a list, not {type(tools).__name__}")
+        raise InvalidRequest(f"tools must be a list, not {type(tools).__name__}")
     for position, tool in enumerate(json.plain(tools)):
         if not isinstance(tool, dict):
-            raise InvalidRequest("a tool is an object", path=pointer((position,)))
+            raise InvalidRequest("a tool must be an object", path=pointer((position,)))
         kind = tool.get("kind") or "function"
         _check_name(tool.get("name"), kind, position)
         if tool["name"] in registered:
@@ -534,7 +546,7 @@ def register_tools(tools: list[Any], *, extended: bool = False) -> dict[str, Dat
         if kind == "function" and (not isinstance(schema, dict) or schema.get("type") != "object"):
             where = (position, "input_schema", "type") if isinstance(schema, dict) and "type" in schema else (position,)
             raise InvalidRequest(
-                f"the tool {tool['name']!r} needs an input_schema, of the type object; for a tool without arguments "
+                f"the tool {tool['name']!r} needs an input_schema of the type object; for a tool without arguments "
                 'write {"type": "object", "properties": {}}',
                 path=pointer(where),
             )

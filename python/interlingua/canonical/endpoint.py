@@ -1,4 +1,4 @@
-"""Who is on the other side of a wire, as a value: adapters take it, the registry makes it."""
+"""The endpoint on the other side of a wire, as a value: the registry makes it, and adapters take it as an argument."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,9 +9,10 @@ _ORIGIN_LENGTH: Final = 16
 
 
 def origin_of(provider: str, host: str, credential: str) -> str:
-    """Where state comes from, as a short text that shows neither host nor key: 64 bits of a SHA-256.
+    """Return the origin of state as a short text that reveals neither host nor key: 64 bits of a SHA-256.
 
-    Equal for the same three, different for any other; the first part keeps the digest from being one of anything else.
+    It is equal for the same three arguments and different for any others. The constant prefix keeps the digest
+    different from a digest that is made for another purpose.
     """
     text = f"interlingua origin\0{provider}\0{host}\0{credential}"
     return hashlib.sha256(text.encode()).hexdigest()[:_ORIGIN_LENGTH]
@@ -21,15 +22,14 @@ def origin_of(provider: str, host: str, credential: str) -> str:
 class Endpoint:
     """One model at one provider behind one wire protocol.
 
-    `adapter` names the wire protocol, `provider` the row of the registry (None when not known),
-    `model` the provider's own name of the model (None: take it from the request).
-    `dialect` holds the provider's switches of the wire, `capabilities` what the model takes;
-    an absent capability means that nothing is known against it.
-    `origin` is where exactly a call goes (`origin_of`), for providers whose state is bound to that; None when it is not
-    bound or not known. Who makes calls sets it.
-    `state_in_ids` says that answers written here go to a client that keeps the standard members alone: what other
-    providers need back rides in the ids of calls (spec/3-responses.md#carried-state). Who serves such clients sets it.
-    `spellings` says of the tools that such a client offered, by name, how it spelt them: calls are spelt likewise.
+    `adapter` names the wire protocol, `provider` the row of the registry (None when not known), `model` the provider's
+    own name of the model (None: take it from the request). `dialect` holds the provider's switches of the wire,
+    `capabilities` what the model accepts; an absent capability means that nothing speaks against it. `origin` is the
+    exact destination of a provider call (`origin_of`), for providers whose state is bound to it. It is None when the
+    state is not bound or the destination is not known. The caller of the provider sets it. `state_in_ids` means that
+    responses written here are sent to a client that keeps only the standard members: the ids of calls carry what other
+    providers need back (spec/3-responses.md#carried-state). The server of such clients sets it. `spellings` holds, by
+    name, how such a client spelt the tools that it offered: their calls are spelt in the same way.
     """
 
     adapter: str
@@ -44,7 +44,8 @@ class Endpoint:
     def owns(self, state: dict[str, Any]) -> bool:
         """Whether a provider state, or an opaque block, may be replayed here (spec/1-values.md#provider-state).
 
-        The same adapter; the same origin and the same provider, each as far as both are known. Nobody else decides this.
+        It needs the same adapter, and the same origin and the same provider, each as far as both are known. No other
+        code decides this.
         """
         adapter: str = state["adapter"]
         if adapter != self.adapter:
@@ -63,11 +64,11 @@ class Endpoint:
         return self.dialect.get("same_state_as", {}).get(provider, provider)
 
     def state(self, **members: Any) -> dict[str, Any]:
-        """A provider state that originates here."""
+        """Return a provider state with the adapter, the provider and the origin of this endpoint."""
         if self.origin is None:
             return {"adapter": self.adapter, "provider": self.provider, **members}
         return {"adapter": self.adapter, "provider": self.provider, "origin": self.origin, **members}
 
     def model_id(self, name: str | None) -> str | None:
-        """The canonical id of a model of this endpoint: provider:name."""
+        """Return the canonical id of a model of this endpoint: provider:name."""
         return f"{self.provider or self.adapter}:{name}" if name else None

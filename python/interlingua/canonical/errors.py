@@ -1,43 +1,43 @@
 """
-The exceptions, by whose fault it is.
+The exceptions, grouped by the party at fault.
 
 InterlinguaError
 ├── InvalidRequest       the caller: the canonical input breaks the contract
 ├── InvalidWire          the sender of a wire: its body cannot be read
-├── CannotAdapt          this projection: the target cannot carry what must be carried
+├── CannotAdapt          this projection: the target cannot carry something that must be carried
 │   └── LossRefused      … and the caller's policy refuses the loss; carries the whole report
 ├── NoCandidate          the policy: no model can serve the turn; carries the chain
-│   └── OriginRests      … for the policy keeps its state where it belongs, and that rests
-├── NotConfigured        the operator: a provider's key or address is not set here; nobody was called
-├── ProviderError        the provider: it answered with an error, or not at all
-│   └── StreamTruncated  … or its stream ended without its end; carries what had arrived
-└── Cancelled            the caller went away
+│   └── OriginInCooldown … because the policy keeps state at its origin, and that is in cooldown
+├── NotConfigured        the operator: a provider's key or address is not set here; no provider was called
+├── ProviderError        the provider: it responded with an error, or not at all
+│   └── StreamTruncated  … or its stream broke off; carries what had arrived
+└── Cancelled            the caller cancelled, or closed the connection
 
-Every error says what is wrong, where (`path`, a JSON Pointer) and what to do.
-No message, and so neither `str` nor `repr` of an error, holds content or a secret. What the provider said is in
-`provider_message`, for whoever made the call; its whole body is in `error["raw"]`.
+Every error states what is wrong, where (`path`, a JSON Pointer) and what to do.
+No message, and so neither `str` nor `repr` of an error, holds content or a secret. The provider's own message is in
+`provider_message`, for the caller; its whole body is in `error["raw"]`.
 """
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, cast
 
 OPERATOR_CATEGORIES: Final = frozenset(("authentication", "permission", "billing"))
-"""In errors of these, a provider speaks to whoever holds the key, and may repeat a part of it."""
+"""Errors of these categories are for the owner of the key; the provider's message may repeat a part of it."""
 
 
 class InterlinguaError(Exception):
-    """The root of all errors that Interlingua raises on purpose.
+    """The base class of all errors that Interlingua raises on purpose.
 
-    `category` is a word of the closed list in spec/8-errors.md; `to_dict` gives the canonical error object.
+    `category` is a word of the closed list in spec/8-errors.md; `to_dict` returns the canonical error object.
     """
 
     category: ClassVar[str] = "internal"
 
     @property
     def provider_message(self) -> str | None:
-        """What the provider said, in its own words, when it was a provider that failed.
+        """The provider's own message; None when it was not a provider that failed.
 
-        It may repeat content of the conversation: show it to whoever made the call, and keep it out of logs.
+        It may repeat content of the conversation: show it to the caller, and keep it out of logs.
         """
         return None
 
@@ -51,7 +51,7 @@ class InterlinguaError(Exception):
         return f"{self.message} (at {self.path or 'the root'})" if self.path is not None else self.message
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as a canonical `Error` object."""
+        """Return the error as a canonical `Error` object."""
         error: dict[str, Any] = {"category": self.category, "message": self.message, "retryable": False}
         if self.path is not None:
             error["path"] = self.path
@@ -61,7 +61,7 @@ class InterlinguaError(Exception):
 
 
 class _Violating(InterlinguaError):
-    """An error that lists all that is wrong, each with rule, path and message."""
+    """An error that lists all violations, each with rule, path and message."""
 
     def __init__(
         self,
@@ -82,17 +82,17 @@ class _Violating(InterlinguaError):
 
 
 class InvalidRequest(_Violating):
-    """The canonical input breaks the contract. `violations` lists all that is wrong, each with rule, path and message."""
+    """The canonical input breaks the contract. `violations` lists all violations, each with rule, path and message."""
 
     category = "invalid_request"
 
 
 class ResultWithoutCall(InvalidRequest):
-    """A result answers no call of the conversation."""
+    """A tool result belongs to no call of the conversation."""
 
 
 def too_deep() -> InvalidRequest:
-    """What stands in the place of a `RecursionError`: nesting is the input's fault (spec/8-errors.md#nesting)."""
+    """Return the error that replaces a `RecursionError`: nesting is the input's fault (spec/8-errors.md#nesting)."""
     return InvalidRequest("the value is nested too deeply; flatten it")
 
 
@@ -103,10 +103,10 @@ class InvalidWire(InterlinguaError):
 
 
 class InvalidAnswer(_Violating, InvalidWire):
-    """A provider's answer cannot be read. `path` points into the body.
+    """A provider's response cannot be read. `path` points into the body.
 
-    When it does not have the form that was asked for, `path` points into its value, and `violations` lists all that is
-    wrong, each with rule, path and message.
+    If the answer does not have the requested format, `path` points into its value, and `violations` lists all
+    violations, each with rule, path and message.
     """
 
     category = "invalid_response"
@@ -141,10 +141,11 @@ class NoCandidate(InterlinguaError):
         self.chain = chain
 
 
-class OriginRests(NoCandidate):
-    """The policy keeps the conversation's state where it belongs, and that rests for now.
+class OriginInCooldown(NoCandidate):
+    """The policy keeps the conversation's state at its origin, and the models there are in cooldown.
 
-    `error` is the canonical error object, with the category for which it rests and how long: nobody else was asked.
+    `error` is the canonical error object, with the category that caused the cooldown and, if it has an end, the time
+    that is left of it. No other model was tried.
     """
 
     def __init__(self, error: dict[str, Any], chain: list[Any]) -> None:
@@ -156,9 +157,9 @@ class OriginRests(NoCandidate):
 
 
 class NotConfigured(InterlinguaError):
-    """A provider cannot be called, for it has no key or no address here. The message names the variables to set.
+    """A provider cannot be called: its key or its address is not set here. The message names the variables to set.
 
-    `error` is the canonical error object. Nobody was called.
+    `error` is the canonical error object. No provider was called.
     """
 
     category = "authentication"
@@ -174,13 +175,13 @@ class NotConfigured(InterlinguaError):
 
 
 class Cancelled(InterlinguaError):
-    """The caller went away before the answer was complete."""
+    """The caller cancelled, or closed the connection, before the response was complete."""
 
     category = "cancelled"
 
 
 class ProviderError(InterlinguaError):
-    """The provider answered with an error, or could not be reached. `error` is the canonical error object."""
+    """The provider responded with an error, or could not be reached. `error` is the canonical error object."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(error["message"], path=error.get("path"), adapter=error.get("adapter"))
@@ -188,12 +189,12 @@ class ProviderError(InterlinguaError):
 
     @property
     def provider_message(self) -> str | None:
-        """What the provider said, in its own words. It may repeat content of the conversation: keep it out of logs."""
+        """The provider's own message. It may repeat content of the conversation: keep it out of logs."""
         return self.error.get("provider_message")
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call may succeed later."""
+        """Whether the same provider call may succeed later."""
         return bool(self.error.get("retryable"))
 
     @property
@@ -202,12 +203,12 @@ class ProviderError(InterlinguaError):
         return self.error.get("retry_after")
 
     def to_dict(self) -> dict[str, Any]:
-        """The error without the provider's whole body; that is in `error["raw"]`."""
+        """Return the error without the provider's whole body, which is in `error["raw"]`."""
         return {name: value for name, value in self.error.items() if name != "raw"}
 
 
 class StreamTruncated(ProviderError):
-    """A stream ended without its terminal event, or failed midway. `response` is what had arrived."""
+    """A stream ended without its terminal event, or failed midway. `response` holds what had arrived."""
 
     def __init__(self, error: dict[str, Any], response: dict[str, Any] | None) -> None:
         super().__init__(error)

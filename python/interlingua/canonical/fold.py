@@ -1,8 +1,8 @@
 """
 Streams as values: events folded into the response, and two narrower views of the same events (spec/4-streams.md).
 
-`fold` builds the answer from the parts and not from the last event, so that "a stream is the same as its unary
-answer" is something to be tested and not a tautology.
+`fold` builds the response from the parts and not from the last event. So a test that a stream equals its unary response
+is not a tautology.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,9 +29,9 @@ SEED_EVENTS: Final = frozenset(
 
 
 def fold(events: Iterable[Event]) -> Response:
-    """The response that the events of one stream add up to.
+    """Fold the events of one stream into the response.
 
-    The content is what block events and deltas say, the rest what `message_complete` says.
+    The content comes from block events and deltas, everything else from `message_complete`.
     Raises `StreamTruncated` with what had arrived when the stream breaks off, `ProviderError` when the provider failed.
     """
     blocks: dict[int, Event] = {}
@@ -54,14 +54,19 @@ def fold(events: Iterable[Event]) -> Response:
             case "error":
                 raise _failure(event)
             case _:
-                pass  # events of later versions are passed over
+                pass  # events of later versions are skipped
     raise StreamTruncated(
-        {"category": "stream_truncated", "message": "the events end without message_complete", "retryable": True}, None
+        {
+            "category": "stream_truncated",
+            "message": "the events end without message_complete; call again",
+            "retryable": True,
+        },
+        None,
     )
 
 
 def _content(blocks: dict[int, Event], places: list[int] | None) -> list[Event]:
-    """The blocks in their order; what came in pieces is one."""
+    """Return the blocks in their order; a block that came in pieces is one block."""
     if places is None:
         return [blocks[index] for index in sorted(blocks)]
     content: dict[int, Event] = {}
@@ -73,7 +78,7 @@ def _content(blocks: dict[int, Event], places: list[int] | None) -> list[Event]:
 
 
 def _settled(grown: Event, final: Event) -> Event:
-    # block_stop is authoritative for all but what the deltas said: those must already agree
+    # block_stop is authoritative for everything except the text of the deltas, which must already agree
     said = {key: grown[key] for key in ("text",) if key in grown and final.get("type") in ("text", "thinking")}
     return {**final, **said}
 
@@ -86,7 +91,7 @@ def _failure(event: Event) -> ProviderError:
 
 
 def buffered(events: Iterable[Event]) -> Iterator[Event]:
-    """The coarse view of seed 000: text as it arrives, tool calls only when they are whole, the response last.
+    """Yield the coarse view of seed 000: text as it arrives, tool calls only when they are whole, the response last.
 
     No event of this view holds a fragment of JSON.
     """
@@ -96,7 +101,7 @@ def buffered(events: Iterable[Event]) -> Iterator[Event]:
 
 
 def strict_004(events: Iterable[Event]) -> Iterator[Event]:
-    """Only the eight event types of seed 004."""
+    """Yield only the events of the eight types of seed 004."""
     for event in events:
         if event["type"] in SEED_EVENTS:
             yield event

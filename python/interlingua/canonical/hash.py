@@ -1,8 +1,8 @@
 """
-When two messages are the same, and the hash that says so (spec/1-values.md#equality).
+Equality of messages, and the hash of their content (spec/1-values.md#equality).
 
-Left out everywhere: what an adapter keeps for itself (`provider_raw`, `provider_state`) and the cache hint, which
-change nothing that was said. The content hash also leaves out the envelope, so the same words hash alike in any session.
+Both leave out an adapter's own data (`provider_raw`, `provider_state`) and the cache hint, which do not change the
+meaning of a message. The hash also leaves out the envelope, so the same content has the same hash in every session.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ _FREE = frozenset(("input", "value", "extra"))
 
 
 def comparable(value: Any) -> Any:
-    """A value without what does not take part in equality. Free JSON (tool input, opaque items) is left whole."""
+    """Return a value without the members that equality ignores. Free JSON (tool input, opaque items) stays whole."""
     if isinstance(value, dict):
         left = {
             key: item if key in _FREE else comparable(item) for key, item in value.items() if key not in _NOT_COMPARED
         }
         if left.get("metadata") == {}:
-            del left["metadata"]  # it held nothing else
+            del left["metadata"]  # it held only ignored members
         return left
     if isinstance(value, list):
         return [comparable(item) for item in value]
@@ -31,14 +31,15 @@ def comparable(value: Any) -> Any:
 
 
 def content_hash(message: Any) -> str:
-    """SHA-256, as hex, of what a message says: role, name and content as canonical JSON (sorted keys, UTF-8, no spaces).
+    """Return the SHA-256 of a message's role, name and content, as hex.
 
-    `message` is plain data or a `Message`; anything else raises `InvalidRequest`. Equal across processes, platforms and
-    key orders; it differs whenever a block, its order, the role or the name differs.
+    They are hashed as canonical JSON (sorted keys, UTF-8, no spaces). `message` is plain data or a `Message`; anything
+    else raises `InvalidRequest`. The hash is equal across processes, platforms and key orders; it differs whenever a
+    block, the order of blocks, the role or the name differs.
     """
     data = json.plain(message)
     if not isinstance(data, dict):
-        raise InvalidRequest(f"a message is plain data or a Message, not {type(message).__name__}")
+        raise InvalidRequest(f"a message must be plain data or a Message, not {type(message).__name__}")
     try:
         said = {key: comparable(data[key]) for key in _HASHED if data.get(key) is not None}
     except RecursionError:

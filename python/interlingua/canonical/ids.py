@@ -1,9 +1,9 @@
 """
 Ids: ULIDs for messages, `tu_` ULIDs for tool calls.
 
-Reading a wire gives each tool call a canonical id. Without a session there is no map to keep, so the id is derived:
-the same wire id gives the same canonical id in every call, and an id that the wire repeats in a later turn gives another.
-Ids that we derived for a wire come back as the canonical id that they were derived from.
+A reader gives each tool call of a wire a canonical id. Without a session there is no map of ids, so the id is derived:
+the same wire id gives the same canonical id every time, and an id that the wire repeats in a later turn gives another
+one. For a wire id that a writer derived, the reader restores the canonical id.
 """
 
 import hashlib
@@ -21,15 +21,15 @@ _DERIVED: Final = re.compile(r"^(?:toolu|call)_([0-7][0-9A-HJKMNP-TV-Z]{25}|[0-9
 
 
 def encode_ulid(value: int) -> str:
-    """A 128-bit number as the 26 characters of a ULID."""
+    """Return a 128-bit number as the 26 characters of a ULID."""
     return "".join([_PAIRS[(value >> shift) & 1023] for shift in _SHIFTS])
 
 
 class IdSource(Protocol):
-    """Gives ids to what a reader finds. Pure code takes one as an argument and never makes ids itself."""
+    """A source of ids for what a reader finds. Pure code takes one as an argument and never makes ids itself."""
 
     def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
-        """The canonical id of the tool call that a wire calls `provider_id`, the n-th of that name in the request."""
+        """Return the canonical id of the call with the wire id `provider_id`, the n-th in the request with this id."""
         ...
 
 
@@ -37,11 +37,11 @@ class DerivedIds:
     """Deterministic canonical ids, for stateless conversion: no clock, no randomness, no memory."""
 
     def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
-        """Gives back the id that a wire id was derived from, else an id derived from adapter, wire id and occurrence."""
+        """Restore the id from which a wire id was derived, or derive one from adapter, wire id and occurrence."""
         return _tool_id(adapter, provider_id, occurrence)
 
 
-# every turn of a conversation brings the ids of all earlier turns again
+# every request of a conversation repeats the ids of all earlier turns
 @lru_cache(maxsize=4096)
 def _tool_id(adapter: str, provider_id: str, occurrence: int) -> str:
     derived = _DERIVED.match(provider_id)
@@ -55,17 +55,17 @@ DERIVED_IDS: Final = DerivedIds()
 
 
 class NamedIds:
-    """Ids that only tell the calls of one reading apart: for asking which call a result would be taken for."""
+    """Ids that are unique among the calls of one reading only: they show to which call a reader assigns a result."""
 
     def tool(self, adapter: str, provider_id: str, occurrence: int) -> str:
-        """The wire, the wire id and its occurrence."""
+        """Return an id made of the wire, the wire id and its occurrence."""
         return f"{adapter} {provider_id} {occurrence}"
 
 
 class UlidSource:
     """Strictly increasing ULIDs from a clock (milliseconds since 1970) and a source of random bits.
 
-    When the clock stands still or jumps back, the last id is counted up, so the order of creation is the order of ids.
+    When the clock stands still or jumps back, the last id is incremented, so the order of creation is the order of ids.
     """
 
     def __init__(
@@ -78,11 +78,11 @@ class UlidSource:
         self._last = 0
 
     def next(self) -> str:
-        """The next ULID."""
+        """Return the next ULID."""
         now = self._clock_ms()
         self._last = now << 80 | self._random_bits(80) if now > self._last >> 80 else self._last + 1
         return encode_ulid(self._last)
 
     def tool_id(self) -> str:
-        """A fresh canonical id for a tool call."""
+        """Return a new canonical id for a tool call."""
         return "tu_" + self.next()

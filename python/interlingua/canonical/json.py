@@ -1,11 +1,11 @@
 """
-JSON text to plain data and back, exactly.
+Conversion of JSON text to plain data and back, without loss of precision.
 
-Integers keep every digit, up to 4,300 of them; a decimal that a binary float cannot hold stays a `Decimal`.
-NaN, infinities, numbers out of range and lone surrogates are refused on the way in; plain data and values of the types
-that hold one are refused by `translate.load`.
+Integers keep every digit, up to 4,300 of them; a decimal that a binary float cannot hold stays a `Decimal`. `loads`
+refuses NaN, infinities, numbers out of range and lone surrogates; `translate.load` refuses plain data and values of the
+types that hold one.
 
-msgspec reads (exact integers), orjson writes (fastest on long base64 text); what orjson cannot write, msgspec does.
+msgspec reads (exact integers), orjson writes (fastest on long base64 text); msgspec writes what orjson cannot write.
 """
 
 import json as standard_json
@@ -39,11 +39,13 @@ _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _NOT_A_NUMBER: Final = re.compile(rb"-?(?:NaN|Infinity)", re.IGNORECASE)
 _decoder: Final = msgspec.json.Decoder(float_hook=_number)
 _encoder: Final = msgspec.json.Encoder(decimal_format="number")
+_decode: Final = _decoder.decode
+_write: Final = orjson.dumps
 _sorted_encoder: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
 def plain(value: Any) -> Any:
-    """Plain data: of one of the types, or of a list of them, what they hold; anything else as it is."""
+    """Return the plain data of a value of the types, or of a list of them; anything else unchanged."""
     if isinstance(value, dict):
         return value
     if isinstance(value, list):
@@ -53,9 +55,9 @@ def plain(value: Any) -> Any:
 
 
 def loads(text: bytes | str) -> Any:
-    """Read JSON. Raises `InvalidRequest` when the text is not JSON or holds a number or string that JSON cannot mean."""
+    """Read JSON. Raises `InvalidRequest` if the text is not JSON or has a number or string that JSON cannot express."""
     try:
-        return _decoder.decode(text)
+        return _decode(text)
     except RecursionError:
         raise InvalidRequest("the JSON is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeError, ValueError) as problem:
@@ -68,19 +70,19 @@ def loads(text: bytes | str) -> Any:
 
 
 def _why(text: bytes, problem: str) -> str:
-    """What is wrong with a text, in words for whoever has to mend it. They hold nothing of the text."""
+    """Describe what is wrong with a text and how to correct it. The description holds nothing of the text."""
     if not text.strip():
-        return "there is nothing to read"
+        return "the text is empty"
     if text.startswith(b"\xef\xbb\xbf"):
         return "it begins with a byte order mark; save it as UTF-8 without one"
     if text.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(text) > 1 and 0 in text[:2]):
         return "it is UTF-16 or UTF-32; save it as UTF-8"
     if text.lstrip().startswith(b"<"):
-        return "it begins with <, as HTML and XML do"
+        return "it begins with <, like HTML or XML"
     if _TOO_LARGE in problem:
-        return "a number is too large for a binary float; write it as text"
+        return "a number is too large for a binary float; write it as a string"
     if problem.startswith(_TOO_LONG):
-        return "an integer has more than 4300 digits; write it as text"
+        return "an integer has more than 4300 digits; write it as a string"
     if "truncated" in problem:
         return "it ends before it is complete"
     if (broken := _not_utf8(text)) is not None:
@@ -91,13 +93,13 @@ def _why(text: bytes, problem: str) -> str:
     at = int(found[1])
     what = problem[: found.start()].removeprefix("JSON is malformed: ").strip()
     if _NOT_A_NUMBER.match(text, at):
-        what = "NaN and infinities are not numbers of JSON; write null or a text"
+        what = "NaN and infinities are not numbers of JSON; write null or a string"
     elif "surrogate" in what:
         what = HALF_A_PAIR
     return f"{what} {_place(text, at)}"
 
 
-HALF_A_PAIR: Final = "a text holds half of a surrogate pair; write the whole character"
+HALF_A_PAIR: Final = "a string holds half of a surrogate pair; write the whole character"
 
 
 def _place(text: bytes, at: int) -> str:
@@ -107,7 +109,7 @@ def _place(text: bytes, at: int) -> str:
 
 
 def _not_utf8(text: bytes) -> int | None:
-    """Where the first byte stands that is no UTF-8."""
+    """Return the position of the first byte that is not UTF-8; None if there is none."""
     try:
         text.decode()
     except UnicodeDecodeError as problem:
@@ -116,7 +118,7 @@ def _not_utf8(text: bytes) -> int | None:
 
 
 def _out_of_range(text: bytes) -> str | None:
-    """The pointer of the first number that no binary float holds; None when there is none, or when that cannot be told."""
+    """Return the pointer of the first number that exceeds a binary float; None if there is none or it is not found."""
     try:
         found = _infinite(standard_json.loads(text))
     except (ValueError, RecursionError):
@@ -142,14 +144,14 @@ def _infinite(value: Any) -> list[str] | None:
 def dumps(value: Any) -> bytes:
     """Write compact JSON as UTF-8. Raises `InvalidRequest` for values that JSON cannot hold."""
     try:
-        return orjson.dumps(value)
+        return _write(value)
     except TypeError:
-        # integers beyond 64 bits and decimals: rarer than anything else, so the fast writer goes first
+        # integers beyond 64 bits and decimals are rare, so the fast writer is tried first
         return _dumps_exactly(value, _encoder)
 
 
 def dumps_sorted(value: Any) -> bytes:
-    """Write compact JSON with sorted keys: equal values give equal bytes. Used for hashes."""
+    """Write compact JSON with sorted keys, for hashes: equal values give equal bytes."""
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:

@@ -1,7 +1,8 @@
 """
 The loggers of the package: children of `interlingua`, which has a handler that does nothing.
 
-So a program that sets up no logging sees none of ours, as is usual for libraries; one that does gets all of it.
+So a program that configures no logging sees no log entries of Interlingua, as is usual for libraries. A program that
+configures logging gets all of them.
 """
 
 import logging
@@ -10,5 +11,5 @@ logging.getLogger("interlingua").addHandler(logging.NullHandler())
 
 
 def logger(name: str) -> logging.Logger:
-    """The logger `interlingua.<name>`."""
+    """Return the logger `interlingua.<name>`."""
     return logging.getLogger(f"interlingua.{name}")

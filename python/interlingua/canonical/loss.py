@@ -1,11 +1,13 @@
 """
-The loss report: how it is collected, what it does to a request, and when two requests are the same to a model.
+The loss report: how it is collected, how it is applied to a request, and when two requests are equal to a model.
 
-Law: spec/6-loss.md. The conformance suite has an implementation of `apply` and `visible` of its own; the two check each other.
+The law is in spec/6-loss.md. The conformance suite has its own implementation of `apply` and `visible`; each checks the
+other.
 
-Strategy of `apply`: every pointer refers to the request as written, so the request is first thawed into a tree whose
-lists hold slots. A slot keeps its written position whatever happens to the others; values are taken out of slots and
-put before or after them, and the tree is frozen back into plain data at the end.
+Strategy of `apply`: every pointer refers to the request as written. So `apply` first converts ("thaws") the request
+into a tree whose lists hold slots. A slot keeps its written position, whatever happens to the others. The entries take
+values out of slots and put them before or after slots. At the end the tree is converted ("frozen") back into plain
+data.
 """
 
 import re
@@ -21,11 +23,11 @@ Entry = LossEntry
 SEVERITIES: Final = ("representation", "weakened", "lost")
 PLACEHOLDER: Final = "placeholder"
 UNANSWERED: Final = ("error", PLACEHOLDER)
-"""What may be done with a call that has no result."""
+"""The ways to treat a call that has no result."""
 
 
 def pointer(path: Path) -> str:
-    """A path as a JSON Pointer (RFC 6901)."""
+    """Return a path as a JSON Pointer (RFC 6901)."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -38,22 +40,32 @@ def pointer(path: Path) -> str:
 
 
 def parse_pointer(text: str) -> list[str]:
-    """The steps of a JSON Pointer."""
+    """Return the steps of a JSON Pointer."""
     if text and not text.startswith("/"):
         raise InvalidRequest(f"not a JSON Pointer: {text!r}")
     return [step.replace("~1", "/").replace("~0", "~") for step in text.split("/")[1:]]
 
 
-def entry_of(op: LossOp, path: str, code: str, severity: str, message: str, **members: Any) -> Entry:
-    """An entry of a report. `severity` is one of `SEVERITIES`; `members` are `to` (a pointer) and `value`, as `op` needs them."""
-    entry = {"op": op, "path": path, **members, "code": code, "severity": severity, "message": message}
+_NO_VALUE: Final = object()
+
+
+def entry_of(
+    op: LossOp, path: str, code: str, severity: str, message: str, *, to: str | None = None, value: Any = _NO_VALUE
+) -> Entry:
+    """Make an entry of a report. `severity` is one of `SEVERITIES`; `to` (a pointer) and `value` are as `op` needs them."""
+    entry: dict[str, Any] = {"op": op, "path": path}
+    if to is not None:
+        entry["to"] = to
+    if value is not _NO_VALUE:
+        entry["value"] = value
+    entry["code"], entry["severity"], entry["message"] = code, severity, message
     return cast("Entry", entry)
 
 
 class Loss:
-    """Collects the entries of one projection. Pointers are only built when something is really lost.
+    """A collector of the entries of one projection. It builds pointers only when there is a loss.
 
-    `placeholders`: put a short text in the place of each content block that is dropped (policy `placeholder`).
+    `placeholders`: replace each dropped content block by a short text (policy `placeholder`).
     """
 
     __slots__ = ("entries", "placeholders")
@@ -63,24 +75,24 @@ class Loss:
         self.placeholders = policy is not None and policy.get("on_drop") == PLACEHOLDER
 
     def drop(self, path: Path, code: str, severity: str, message: str) -> None:
-        """The value at `path` is gone."""
+        """Report that the value at `path` is gone."""
         self.entries.append(entry_of("drop", pointer(path), code, severity, message))
 
     def replace(self, path: Path, value: Any, code: str, severity: str, message: str) -> None:
-        """`value` stands at `path` now."""
+        """Report that `value` is at `path` now."""
         self.entries.append(entry_of("replace", pointer(path), code, severity, message, value=value))
 
     def move(self, path: Path, to: Path, code: str, severity: str, message: str, left: Any = None) -> None:
-        """The value at `path` stands at `to`; `left`, when given, stands at `path` now."""
-        members = {} if left is None else {"value": left}
-        self.entries.append(entry_of("move", pointer(path), code, severity, message, to=pointer(to), **members))
+        """Report that the value at `path` is at `to` now; `left`, when given, is at `path` instead."""
+        value = _NO_VALUE if left is None else left
+        self.entries.append(entry_of("move", pointer(path), code, severity, message, to=pointer(to), value=value))
 
     def merge(self, path: Path, to: Path, code: str, severity: str, message: str) -> None:
-        """The message or list at `path` is appended to the one at `to`."""
+        """Report that the message or list at `path` is appended to the one at `to`."""
         self.entries.append(entry_of("merge", pointer(path), code, severity, message, to=pointer(to)))
 
     def about(self, members: tuple[str, ...], option: Path) -> list[Entry]:
-        """What was reported of members of a request, and of an option."""
+        """Return the entries about members of a request, and about an option."""
         if not self.entries:
             return []
         there = pointer(option)
@@ -91,12 +103,12 @@ class Loss:
         ]
 
     def retract(self, members: tuple[str, ...], option: Path) -> None:
-        """Takes that back: they are written as they came after all."""
+        """Remove these entries: the members and the option are written unchanged after all."""
         about = self.about(members, option)
         self.entries[:] = [entry for entry in self.entries if entry not in about]
 
     def block(self, path: Path, block: dict[str, Any], code: str, severity: str, message: str) -> dict[str, Any] | None:
-        """A content block cannot be carried. Gives the text block to write in its place, or None: write nothing."""
+        """Report a content block that cannot be carried. Returns the text block to write instead, or None."""
         if self.placeholders:
             text = {"type": "text", "text": f"[{block['type']} omitted: {message}]"}
             self.replace(path, text, PLACEHOLDER, severity, message)
@@ -111,7 +123,7 @@ _GONE: Final = object()
 
 
 class _Slot:
-    """An element of a list at its written position, with what was put before it."""
+    """An element of a list at its written position, with the values that were inserted before it."""
 
     __slots__ = ("before", "value")
 
@@ -121,7 +133,7 @@ class _Slot:
 
 
 class _List:
-    """A thawed list: its written elements, what was put before each, and what was appended."""
+    """A thawed list: its written elements, the values inserted before each of them, and the values appended."""
 
     __slots__ = ("after", "arrivals", "slots")
 
@@ -157,10 +169,10 @@ def _elements(values: _List) -> list[Any]:
 
 
 def apply(request: Any, loss: list[Any]) -> dict[str, Any]:
-    """The request as the model will effectively see it (spec/6-loss.md#loss-apply), as plain data.
+    """Return the request as the model will effectively see it (spec/6-loss.md#loss-apply), as plain data.
 
-    Both are plain data or of the types. Raises `InvalidRequest` with the pointer of the entry when the report does not fit
-    the request.
+    Both arguments are plain data or of the types. Raises `InvalidRequest` with the pointer of the entry when the report
+    does not fit the request.
     """
     try:
         return _applied(_object(request, "request"), [_object(entry, "loss entry") for entry in loss])
@@ -171,7 +183,7 @@ def apply(request: Any, loss: list[Any]) -> dict[str, Any]:
 def _object(value: Any, what: str) -> dict[str, Any]:
     data = plain(value)
     if not isinstance(data, dict):
-        raise InvalidRequest(f"a {what} is plain data or of the type, not {type(value).__name__}")
+        raise InvalidRequest(f"a {what} must be plain data or of its type, not {type(value).__name__}")
     return data
 
 
@@ -245,7 +257,7 @@ def _insert(tree: Any, path: list[str], value: Any) -> None:
         return
     position = len(parent.slots) if step == "-" else int(step)
     if path[:-1] == ["messages"] and "role" not in value:
-        # a block that arrives among messages comes in a user message, together with its fellows
+        # a block that is moved among messages arrives in a user message, with the other blocks moved to that position
         if position in parent.arrivals:
             parent.arrivals[position]["content"].after.append(value)
             return
@@ -281,7 +293,7 @@ _TOOL_ID: Final = re.compile(r"^tu_[0-9A-Za-z]+$")
 
 
 def visible(request: Any) -> dict[str, Any]:
-    """What of a request (plain data or a `Request`) a model can see, in a comparable form (spec/6-loss.md#loss-visible)."""
+    """Return the part of a request (plain data or a `Request`) that a model sees (spec/6-loss.md#loss-visible)."""
     try:
         return _visible(_object(request, "request"))
     except RecursionError:
@@ -310,7 +322,7 @@ def _visible(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
-    """Options that say something; what is inside them is the provider's and stays as it is."""
+    """Return the options that are not null. Their content belongs to the provider and is unchanged."""
     return {name: value for name, value in members.items() if value is not None}
 
 
@@ -380,7 +392,7 @@ _USAGE_ENVELOPE: Final = frozenset(("raw", "cost_usd", "pricing_version", "laten
 
 
 def visible_answer(response: dict[str, Any]) -> dict[str, Any]:
-    """What of an answer a caller can see, in a comparable form (spec/6-loss.md#answer-visible)."""
+    """Return the part of a response that a caller sees (spec/6-loss.md#answer-visible)."""
     choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
     ids: dict[str, str] = {}
     usage: dict[str, Any] = response.get("usage") or {}
@@ -401,8 +413,11 @@ def _choice(choice: dict[str, Any], ids: dict[str, str]) -> dict[str, Any]:
 
 
 def same_answer(reported: dict[str, Any], read: dict[str, Any]) -> str | None:
-    """The JSON Pointer of the first place where an answer with its report applied and the same answer as it was read
-    differ to a caller, or None. Members that a wire demands around an answer, and that nobody gave, are not compared."""
+    """Return the JSON Pointer of the first difference that a caller sees between two responses, or None.
+
+    `reported` is a response with its report applied, `read` the same response as it was read back. Members that a wire
+    requires in a response, and that the written response did not have, are not compared.
+    """
     left, right = visible_answer(reported), visible_answer(read)
     for one, other in zip(left["choices"], right["choices"], strict=False):
         other["fields"] = {name: value for name, value in other["fields"].items() if name in one["fields"]}
@@ -410,7 +425,7 @@ def same_answer(reported: dict[str, Any], read: dict[str, Any]) -> str | None:
 
 
 def difference(left: Any, right: Any, at: str = "") -> str | None:
-    """The JSON Pointer of the first place where two values differ, or None. Numbers compare by value, `true` is not 1."""
+    """Return the JSON Pointer of the first difference, or None. Numbers are compared by value; `true` is not 1."""
     try:
         return _difference(plain(left), plain(right), at)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""What bytes are, by how they begin: media types and the dimensions of pictures (spec/10-media.md#sniff)."""
+"""Media types and image dimensions, recognized from the first bytes of a medium (spec/10-media.md#sniff)."""
 
 import re
 import struct
@@ -28,7 +28,7 @@ _STARTS: tuple[tuple[bytes, str], ...] = (
 
 _RIFF = {b"WEBP": WEBP, b"WAVE": "audio/wav"}
 
-# brands of an ISO base media file, in the order of what they say: a picture's own codec says more than its container
+# brands of an ISO base media file, the most specific first: the codec of an image is more specific than its container
 _BRANDS: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"avi[fs]"), AVIF),
     (re.compile(rb"hei[cxms]|hev[cxms]"), HEIC),
@@ -42,9 +42,10 @@ _BITMAP_HEADERS = frozenset((12, 40, 52, 56, 64, 108, 124))
 
 
 def sniff(data: bytes) -> str | None:
-    """The media type that bytes begin like; None when the table does not know it. Never raises.
+    """Return the media type that the first bytes indicate; None if the table does not have it. Never raises.
 
-    Known are PNG, JPEG, GIF, WebP, HEIC and HEIF, AVIF, BMP, TIFF, PDF, WAV, MP3, Ogg, FLAC, MP4, QuickTime, WebM and Matroska.
+    The table has PNG, JPEG, GIF, WebP, HEIC and HEIF, AVIF, BMP, TIFF, PDF, WAV, MP3, Ogg, FLAC, MP4, QuickTime, WebM
+    and Matroska.
     """
     for start, media_type in _STARTS:
         if data.startswith(start):
@@ -63,10 +64,10 @@ def sniff(data: bytes) -> str | None:
 
 
 def _iso(data: bytes) -> str | None:
-    # the major brand speaks first, then the compatible ones; between them stands a version number
+    # the major brand comes first, then a version number, then the compatible brands
     end = min(int.from_bytes(data[:4], "big"), 256)
     others = [data[place : place + 4] for place in range(16, end - 3, 4)]
-    # these two say only that it is some picture: which one, the others say
+    # these two mean only that the file is an image; the other brands name its kind
     major = [] if data[8:12] in (b"mif1", b"msf1") else [data[8:12]]
     for brands in (major, [*others, data[8:12]]):
         for pattern, media_type in _BRANDS:
@@ -82,7 +83,7 @@ def _matroska(data: bytes) -> str | None:
 
 
 def _is_mpeg_audio(data: bytes) -> bool:
-    """A frame header of layer III: sync bits, then version, layer, bit rate and sample rate, none of them reserved."""
+    """Whether bytes begin with a frame header of layer III: sync bits, then version, layer and rates, none reserved."""
     if len(data) < 4 or data[0] != 0xFF or data[1] & 0xE0 != 0xE0:
         return False
     version, layer = data[1] >> 3 & 3, data[1] >> 1 & 3
@@ -93,7 +94,7 @@ def _is_mpeg_audio(data: bytes) -> bool:
 
 
 def dimensions(data: bytes) -> tuple[int, int] | None:
-    """Width and height of a picture as its header says; None when the header is of another kind or broken. Never raises."""
+    """Return width and height from the header of an image; None for a broken header or another format. Never raises."""
     read = _DIMENSIONS.get(sniff(data) or "")
     if read is None:
         return None

@@ -1,8 +1,8 @@
 """
-A value measured by a JSON Schema that a caller brings (spec/1-values.md#schemas-of-callers).
+Validation of a value with a JSON Schema of a caller (spec/1-values.md#schemas-of-callers).
 
-The schema stands alone: what it refers to outside of itself is not fetched. Its regular expressions are run as those of
-policies are (`patterns`); one that cannot be run there is never taken as broken, and never passed over in silence.
+The schema must be self-contained: nothing outside of it is fetched. Its regular expressions run like those of policies
+(`patterns`). If one cannot be run there, the value is not reported as invalid, but the expression is always reported.
 """
 
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ from interlingua.canonical.loss import pointer
 from interlingua.canonical.patterns import NOT_RUN, pattern
 
 UNCHECKED: Final = "unchecked"
-"""The rule of what could not be measured. Other rules are the words of JSON Schema, such as `type` and `pattern`."""
+"""The rule for what could not be validated. Other rules are keywords of JSON Schema, such as `type` and `pattern`."""
 
 _NAMES_OF_MEMBERS: Final = jsonschema_rs.RegexOptions(size_limit=64 << 10)  # bytes; linear time, as in `patterns`
 
 
 def measured(value: Any, schema: Any) -> Iterator[tuple[str, str, str]]:
-    """Where a value breaks a schema: (rule, JSON Pointer into the value, what is wrong). No text holds a part of the value.
+    """Yield each place where a value breaks a schema: (rule, JSON Pointer into the value, message).
 
-    The rule `unchecked` says that a regular expression of the schema could not be run. Raises `ValueError` for what is no
-    schema, or no plain data.
+    No message holds a part of the value. The rule `unchecked` means that a regular expression of the schema could not
+    be run. Raises `ValueError` if the schema is invalid, or the value is not plain data.
     """
     unrun: list[str] = []
     try:
@@ -37,7 +37,7 @@ def measured(value: Any, schema: Any) -> Iterator[tuple[str, str, str]]:
     except jsonschema_rs.ValidationError as problem:
         where = list(problem.instance_path)
         if problem.kind.name == "format" and "patternProperties" in where:
-            yield UNCHECKED, "", f"the schema's {pointer(tuple(where))} {NOT_RUN}; nothing was measured"
+            yield UNCHECKED, "", f"the schema's {pointer(tuple(where))} {NOT_RUN}; nothing was validated"
             return
         raise ValueError("no JSON Schema") from problem
     except (jsonschema_rs.ReferencingError, TypeError) as problem:
@@ -50,12 +50,12 @@ def measured(value: Any, schema: Any) -> Iterator[tuple[str, str, str]]:
         else:
             placed = True
             yield UNCHECKED, where, message
-    if unrun and not placed:  # where breaking it would have been right
+    if unrun and not placed:  # under `not` and the like, where a failed pattern makes the value valid
         yield UNCHECKED, "", unrun[0]
 
 
 def _unrun(error: Any) -> str | None:
-    """What the expression at fault is, when it was not run; of a union that of any of its arms."""
+    """Return the message about the expression that was not run; for a union that of any arm; None if there is none."""
     if error.kind.name == "pattern" and error.message.endswith(NOT_RUN):
         return error.message
     arms: Any = getattr(error.kind, "context", [])
@@ -63,7 +63,7 @@ def _unrun(error: Any) -> str | None:
 
 
 class _Pattern:
-    """The keyword `pattern`."""
+    """The validator of the keyword `pattern`."""
 
     def __init__(self, unrun: list[str], _: Any, value: Any, path: list[str | int]) -> None:
         self._unrun = unrun
@@ -81,4 +81,4 @@ class _Pattern:
 
 
 def _nothing(_: str) -> Any:
-    raise ValueError("a schema outside of the one that was given")
+    raise ValueError("a schema outside of the given schema")

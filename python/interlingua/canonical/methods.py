@@ -1,8 +1,8 @@
 """
-What users can do with the generated models beside reading them: constructors, modifiers and views, written by hand.
+The methods of the generated models, written by hand: constructors, modifiers and views.
 
-A constructed message is a draft: id, session and time are bound when it is appended to a session or answered by the
-client, because pure code has neither clock nor randomness.
+A constructed message is a draft: it gets its id, session and time when it is appended to a session or made by the
+client from a response, because pure code has neither a clock nor randomness.
 """
 
 import base64
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class ThreeLists(NamedTuple):
-    """A message as seeds 000 and 001 see it. The order between the lists is not in this view."""
+    """A message in the form of seeds 000 and 001. This view does not show the order between the lists."""
 
     role: str
     parts: list[Any]
@@ -34,7 +34,7 @@ class ThreeLists(NamedTuple):
 
 
 class SingleContent(NamedTuple):
-    """A message of one block as seed 002 sees it."""
+    """A message of one block in the form of seed 002."""
 
     role: str
     content: Any
@@ -55,11 +55,13 @@ def _blocks(content: Any) -> list[Any]:
 def _block(value: Any) -> Any:
     if isinstance(value, dict) or hasattr(value, "type"):
         return value
-    raise InvalidRequest(f"content is a text, a block, or a list of them, not {type(value).__name__}", path="/content")
+    raise InvalidRequest(
+        f"content must be a text, a block, or a list of them, not {type(value).__name__}", path="/content"
+    )
 
 
 class Made:
-    """Mixed into models whose constructor asks more than types can say (spec/1-values.md#typed)."""
+    """The base of models whose constructor checks more than the types express (spec/1-values.md#typed)."""
 
     __slots__ = ()
 
@@ -67,21 +69,21 @@ class Made:
         super().__init__(**members)
         self.check_rules()
 
-    # pydantic's word for an __init__ that its validators do without: what is read is not asked
+    # pydantic's mark of an __init__ that its validators do not call: values that are read are not checked
     __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
     def check_rules(self) -> None:
-        """Raises `InvalidRequest` for what the contract forbids."""
+        """Raise `InvalidRequest` if the value breaks the contract."""
         raise NotImplementedError
 
 
 class MessageMethods(Made):
-    """Mixed into `Message`."""
+    """The methods of `Message`."""
 
     __slots__ = ()
 
     def check_rules(self) -> None:
-        """Raises `InvalidRequest` for blocks that the role does not take, for too few and too many, for a lost link."""
+        """Raise `InvalidRequest` for blocks that the role does not allow, a wrong number of them, and a missing link."""
         refuse_misplaced(self)
 
     # -- constructors
@@ -93,27 +95,27 @@ class MessageMethods(Made):
 
     @classmethod
     def user(cls, content: Any, **members: Any) -> Self:
-        """What a person says: a text, a block, or a list of texts and blocks."""
+        """Make a message of a person: a text, a block, or a list of texts and blocks."""
         return cls._new("user", content, members)
 
     @classmethod
     def system(cls, content: Any, **members: Any) -> Self:
-        """Instructions."""
+        """Make a message with instructions."""
         return cls._new("system", content, members)
 
     @classmethod
     def developer(cls, content: Any, **members: Any) -> Self:
-        """Instructions of the application, which rank above system at some providers."""
+        """Make a message with instructions of the application, which rank above system at some providers."""
         return cls._new("developer", content, members)
 
     @classmethod
     def assistant(cls, content: Any, **members: Any) -> Self:
-        """What a model says: a text, a block, or a list of texts and blocks."""
+        """Make a message of a model: a text, a block, or a list of texts and blocks."""
         return cls._new("assistant", content, members)
 
     @classmethod
     def tool(cls, tool_use_id: str, content: Any, *, is_error: bool = False, **members: Any) -> Self:
-        """The result of one tool call, linked to the call in both places."""
+        """Make a message with the result of one tool call; message and block both name the call."""
         from interlingua.canonical.models import MessageMetadata, ToolResultBlock
 
         result = ToolResultBlock(tool_use_id=tool_use_id, content=_blocks(content), is_error=is_error)
@@ -130,7 +132,7 @@ class MessageMethods(Made):
         tool_calls: Sequence[Any] = (),
         tool_results: Sequence[Any] = (),
     ) -> list[Self]:
-        """Messages from three lists: parts before calls in one message; each tool result is a message of its own."""
+        """Make messages from three lists: one message of parts and then calls, and one message for each tool result."""
         from interlingua.canonical.models import ToolResultBlock
 
         said = [cls._new(role, [*parts, *tool_calls], {})] if parts or tool_calls else []
@@ -139,9 +141,9 @@ class MessageMethods(Made):
 
     @classmethod
     def join(cls, messages: "Sequence[Message]") -> "list[Message]":
-        """Groups neighbouring assistant messages into one message each; the inverse of `split`.
+        """Join consecutive assistant messages into one message; the inverse of `split`.
 
-        Those that differ in more than their content stay apart: a hint or a name of one is not that of the others.
+        Messages that differ in more than their content stay separate: a hint or a name belongs to one message only.
         """
         groups: list[list[Message]] = []
         for message in messages:
@@ -154,17 +156,17 @@ class MessageMethods(Made):
     # -- modifiers
 
     def cacheable(self, ttl: str | None = None) -> Self:
-        """The message with a cache hint: keep the prompt up to here for `ttl` (5m, 1h), or the provider's default."""
+        """Return the message with a cache hint, to keep the prompt up to it for `ttl` (5m, 1h; default: the provider's)."""
         from interlingua.canonical.models import CacheHint
 
         return _changed(self, cache=CacheHint(ttl=ttl) if ttl else CacheHint())
 
     def with_priority(self, priority: int) -> Self:
-        """The message with a priority for explicit sorting; lower is earlier."""
+        """Return the message with a priority for explicit sorting; lower is earlier."""
         return _changed(self, priority=priority)
 
     def build(self) -> Self:
-        """The message. A chain of modifiers may end with it."""
+        """Return the message itself, as an optional end of a chain of modifiers."""
         return self
 
     # -- views
@@ -191,15 +193,15 @@ class MessageMethods(Made):
 
     @property
     def tool_use_id(self) -> str | None:
-        """On a tool message, the id of the call that it answers."""
+        """On a tool message, the id of the call that its result belongs to."""
         return next((result.tool_use_id for result in self.tool_results), None)
 
     def lists(self) -> ThreeLists:
-        """Role, parts, tool calls and tool results as three lists; the order between the lists is lost."""
+        """Return the role, and parts, tool calls and results as three lists; the order between the lists is lost."""
         return ThreeLists(cast("Message", self).role, self.parts, self.tool_calls, self.tool_results)
 
     def single(self) -> SingleContent:
-        """Role, the one content value, and the attributes. Raises `InvalidRequest` unless there is exactly one block."""
+        """Return the role, the only block and the attributes. Raises `InvalidRequest` unless there is just one block."""
         message = cast("Message", self)
         if len(message.content) != 1:
             raise InvalidRequest(
@@ -209,15 +211,15 @@ class MessageMethods(Made):
         return SingleContent(message.role, message.content[0], attributes)
 
     def split(self) -> list[Self]:
-        """The message as messages of one block each, in order."""
+        """Return the message as messages of one block each, in order."""
         return [_changed(self, content=[block]) for block in _content(self)]
 
     def content_hash(self) -> str:
-        """SHA-256 of what the message says; the same in every session, at every provider."""
+        """Return the SHA-256 of role, name and content; it is the same in every session and at every provider."""
         return content_hash(cast("Message", self).plain())
 
     def __eq__(self, other: object) -> bool:
-        """Equal in all but what adapters keep for themselves and the cache hint."""
+        """Whether two messages are equal, except for the adapters' own data and the cache hint."""
         if not isinstance(other, MessageMethods):
             return NotImplemented
         return comparable(cast("Message", self).plain()) == comparable(cast("Message", other).plain())
@@ -227,7 +229,7 @@ class MessageMethods(Made):
 
 
 def _changed(value: T, **members: Any) -> T:
-    """A copy of a model with other members, which are checked as when it is made. None takes a member away."""
+    """Return a copy of a model with other members, which are checked as in a constructor. None removes a member."""
     model: Any = value
     kept = {name: given for name, given in _set_members(model).items() if name not in members}
     return type(model).of({**kept, **{name: given for name, given in members.items() if given is not None}})
@@ -252,9 +254,10 @@ def _content(message: Any) -> list[Any]:
 
 
 def by_priority(messages: Iterable[T]) -> list[T]:
-    """The messages sorted by priority, lower first (50 when absent), ties in order; results stay behind their calls.
+    """Return the messages sorted by priority, lower first (50 when absent).
 
-    They are of the type or plain data. Returns a new list; nothing is ever reordered implicitly.
+    Ties keep their order, and results stay behind their calls. The messages are of the type or plain data. The result
+    is a new list; nothing is ever reordered implicitly.
     """
     groups: list[list[T]] = []
     for message in messages:
@@ -274,17 +277,17 @@ def _member(message: Any, name: str) -> Any:
 
 
 class MediaMethods(Made):
-    """Mixed into the blocks that hold a medium."""
+    """The methods of the blocks that hold a medium."""
 
     __slots__ = ()
 
     def check_rules(self) -> None:
-        """Raises `InvalidRequest` for a source without its data, and for bytes without their media type."""
+        """Raise `InvalidRequest` for a source without its data, and for bytes without their media type."""
         refuse_incomplete_medium(self)
 
     @classmethod
     def from_bytes(cls, data: bytes, media_type: str, **members: Any) -> Self:
-        """A medium from its bytes. Nothing is inspected or converted."""
+        """Make a medium from its bytes, which are neither inspected nor converted."""
         from interlingua.canonical.models import MediaSource
 
         make: Any = cls
@@ -293,7 +296,7 @@ class MediaMethods(Made):
 
     @classmethod
     def from_url(cls, url: str, media_type: str | None = None, **members: Any) -> Self:
-        """A medium that the provider fetches. Interlingua itself never fetches it."""
+        """Make a medium that the provider fetches. Interlingua itself never fetches it."""
         from interlingua.canonical.models import MediaSource
 
         make: Any = cls
@@ -301,7 +304,7 @@ class MediaMethods(Made):
         return make(source=MediaSource(kind="url", data=url), **known, **members)
 
     def bytes(self: Any) -> bytes:
-        """The bytes of a base64 source. Raises `InvalidRequest` for any other source and for data that is not base64."""
+        """Return the bytes of a base64 source. Raises `InvalidRequest` for other sources and for other data."""
         if self.source.kind != "base64":
             raise InvalidRequest(f"a {self.source.kind} source holds no bytes; resolve it first", path="/source/kind")
         if not is_base64(self.source.data):
@@ -310,27 +313,27 @@ class MediaMethods(Made):
 
 
 class ToolResultMethods(Made):
-    """Mixed into `ToolResultBlock`."""
+    """The methods of `ToolResultBlock`."""
 
     __slots__ = ()
 
     def check_rules(self) -> None:
-        """Raises `InvalidRequest` for calls, results and reasoning inside of a result."""
+        """Raise `InvalidRequest` for calls, results and reasoning inside of a result."""
         refuse_misplaced_in_result(self)
 
 
 class RequestMethods:
-    """Mixed into `Request`."""
+    """The methods of `Request`."""
 
     __slots__ = ()
 
     def with_options(self, **members: Any) -> Self:
-        """A copy with other members; the request itself stays as it is and can be used again."""
+        """Return a copy with other members; the request itself is unchanged and can be used again."""
         return _changed(self, **members)
 
 
 class ResponseMethods:
-    """Mixed into `Response`."""
+    """The methods of `Response`."""
 
     __slots__ = ()
 
@@ -351,5 +354,5 @@ class ResponseMethods:
 
     @property
     def cost(self: Any) -> "Decimal | None":
-        """What the call cost in US dollars; None when the price is not known."""
+        """The cost of the provider call in US dollars; None when the price is not known."""
         return None if self.usage is None else self.usage.cost_usd

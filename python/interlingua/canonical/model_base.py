@@ -1,8 +1,8 @@
 """
-What the generated pydantic models are made of: the base class and the types that JSON has no word for.
+The base of the generated pydantic models: their base class, and the types that JSON does not have.
 
-The models are a face for users who like objects; inside, values are plain data (`canonical.types`).
-`Model.of` takes plain data and refuses what breaks the contract, `plain` gives the same data back.
+The models are an interface for users who prefer objects; internally, values are plain data (`canonical.types`).
+`Model.of` takes plain data and refuses data that breaks the contract; `plain` returns the same data.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 _WITHOUT_RULES = frozenset(("id", "session_id", "created_at", "cache", "priority", "extra", "provider_state"))
-"""Members that the rules of content do not look at: an empty answer that was read may be given an id."""
+"""Members that the rules of content do not inspect: an id may be added to an empty response that was read."""
 
 
 class Model(BaseModel):
@@ -38,38 +38,38 @@ class Model(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="allow",
-        # a number is never made of a text, nor a text of a number: the schema takes neither
+        # a text is never converted to a number, nor a number to a text: the schema accepts neither
         strict=True,
         allow_inf_nan=False,
-        # an error says what is wrong and where; what stands there may be anybody's words
+        # an error states what is wrong and where; the value there may be content of a conversation
         hide_input_in_errors=True,
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
-        # building sixty validators takes longer than importing everything else
+        # to build sixty validators takes longer than all other imports
         defer_build=True,
     )
 
     TAG: ClassVar[str | None] = None
-    """The constant word of `type`, for the arm of a union."""
+    """The constant value of `type`, for the arm of a union."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        # of all members called `type` only a constant has a default
+        # only a member `type` that is a constant has a default
         tag = cls.__pydantic_fields__.get("type")
         cls.TAG = tag.default if tag is not None and not tag.is_required() else None
 
     def model_post_init(self, _context: Any, /) -> None:
-        # the tag is part of the value whether or not the caller wrote it
+        # the tag is part of the value, even if the caller did not write it
         if self.TAG is not None:
             self.__pydantic_fields_set__.add("type")
         if self.__pydantic_extra__:
             _refuse_no_json(self.__pydantic_extra__)
 
     def check_rules(self) -> None:
-        """Raises `InvalidRequest` for what the types allow and the contract forbids: asked of what a program makes.
+        """Raise `InvalidRequest` for a constructed value that the types allow and the contract forbids.
 
-        Data that is read (`of`) is not asked: what a provider said is kept as it is, and `check` judges it.
+        Data that is read (`of`) is not checked: a provider's data is kept unchanged, and `check` judges it.
         """
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
@@ -77,19 +77,19 @@ class Model(BaseModel):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """The object for plain data. Raises pydantic's `ValidationError` for data that does not fit the schema.
+        """Make the object from plain data. Raises pydantic's `ValidationError` for data that does not fit the schema.
 
-        What else the contract demands of it is a matter of `check`: what others said is kept as it is.
+        `check` judges the other rules of the contract: data that is read is kept unchanged.
         """
         return cls.model_validate(value)
 
     def plain(self) -> dict[str, Any]:
-        """The value as plain JSON data, with the members that were set and no others."""
+        """Return the value as plain JSON data, with the members that were set and no others."""
         return self.model_dump(exclude_unset=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with other members if you like. Raises pydantic's `ValidationError` when these are of a wrong type,
-        and `InvalidRequest` when they break a rule."""
+        """Return a copy, with `update` as its new members. Raises pydantic's `ValidationError` if these are of a wrong
+        type, and `InvalidRequest` if they break a rule."""
         copied = super().model_copy(deep=deep)
         if not update:
             return copied
@@ -102,17 +102,17 @@ class Model(BaseModel):
 
 class ReadModel(Model):
     """
-    The arm of an open union for every type that this version does not know: only a reader makes it, out of data (`of`);
+    The arm of an open union for every type that this version does not know. Only a reader makes it, from data (`of`);
     programs have no constructor for it.
     """
 
     KNOWN: ClassVar[frozenset[str]] = frozenset()
-    """The words of `type` that have a class of their own."""
+    """The values of `type` that have a class of their own."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        raise TypeError(f"{type(self).__name__} has no constructor: it is what data of a later version is read as")
+        raise TypeError(f"{type(self).__name__} has no constructor: it holds data of a later version that was read")
 
-    # pydantic's word for an __init__ that its validators do without
+    # pydantic's mark of an __init__ that its validators do not call
     __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
 
     @field_validator("type", check_fields=False)
@@ -124,7 +124,7 @@ class ReadModel(Model):
 
     @classmethod
     def tag_of(cls, value: Any) -> str | None:
-        """The arm of the union, by `type`; `*` is this one. A known word never falls through to it."""
+        """Return the arm of the union, by `type`; `*` is this one. A known type never falls through to it."""
         word = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
         if not isinstance(word, str):
             return None
@@ -143,7 +143,7 @@ def _refuse_no_json(value: T) -> T:
     return value
 
 
-# any limit makes pydantic look at the characters, and half of a surrogate pair is none
+# with any limit pydantic inspects the characters, and refuses half of a surrogate pair
 Text = Annotated[str, Field(min_length=0)]
 """A text of whole characters."""
 
@@ -157,11 +157,11 @@ FreeJson = Annotated[Any, AfterValidator(_refuse_no_json)]
 """Free JSON."""
 
 Maybe = Annotated[T | None, Field(exclude_if=_is_none)]
-"""A member that may be absent, but is never null on the outside: None means that it is absent."""
+"""A member that may be absent, but is never null in JSON: None means that it is absent."""
 
 
 TEXT_AS_BLOCKS = BeforeValidator(as_blocks)
-"""A list of blocks for which a program may write one text (spec/1-values.md#text-as-content)."""
+"""A list of blocks; a program may write one text instead (spec/1-values.md#text-as-content)."""
 
 
 def _read_time(value: Any) -> Any:
@@ -185,7 +185,7 @@ Timestamp = Annotated[
     AfterValidator(_utc),
     PlainSerializer(_write_time, return_type=str),
 ]
-"""A moment in UTC, exact to the microsecond; RFC 3339 with six fractional digits on the outside."""
+"""A moment in UTC, exact to the microsecond; in JSON, RFC 3339 with six fractional digits."""
 
 
 def _read_money(value: Any) -> Any:
@@ -207,4 +207,4 @@ Money = Annotated[
     BeforeValidator(_read_money),
     PlainSerializer(_write_money, return_type=str),
 ]
-"""An exact decimal; a text without exponent on the outside. Floats are refused."""
+"""An exact decimal; in JSON, a string without exponent. Floats are refused."""

@@ -1,5 +1,5 @@
 """
-What a call gives: the response as plain data, with typed views for whoever prefers attributes (spec/3-responses.md#views).
+The result of a provider call: the response as plain data, with typed views as attributes (spec/3-responses.md#views).
 
     response = await client.generate(request)
     response["message"]["content"]    # plain data, as everywhere
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class ModelResponse(dict[str, Any]):
-    """A canonical response: a dictionary of plain JSON data. The attributes are views of its members, made when they are
-    read; changing a view changes nothing of the data."""
+    """A canonical response: a dictionary of plain JSON data. The attributes are views of its members. A view is made
+    when its attribute is read; a change of a view does not change the data."""
 
     __slots__ = ()
 
@@ -38,7 +38,7 @@ class ModelResponse(dict[str, Any]):
 
     @property
     def message(self) -> "Message":
-        """The message of the answer, to be put behind the conversation."""
+        """The message of the response, to be appended to the conversation."""
         from interlingua.canonical.models import Message
 
         return Message.of(self["message"])
@@ -50,12 +50,12 @@ class ModelResponse(dict[str, Any]):
 
     @property
     def model(self) -> str | None:
-        """Canonical id of the model that answered."""
+        """Canonical id of the model that gave the response."""
         return self.get("model")
 
     @property
     def usage(self) -> "Usage | None":
-        """The tokens that the call took, in disjoint buckets."""
+        """The tokens of the provider call, in disjoint buckets."""
         from interlingua.canonical.models import Usage
 
         usage = self.get("usage")
@@ -63,20 +63,20 @@ class ModelResponse(dict[str, Any]):
 
     @property
     def cost(self) -> Decimal | None:
-        """What the call cost in US dollars; None when the price is not known."""
+        """The cost of the provider call in US dollars; None when the price is not known."""
         cost = (self.get("usage") or {}).get("cost_usd")
         return None if cost is None else Decimal(cost)
 
     @property
     def loss(self) -> "list[LossEntry]":
-        """What was lost on the way to the provider; empty when nothing was."""
+        """The loss report of the request; empty when nothing was lost on the way to the provider."""
         from interlingua.canonical.models import LossEntry
 
         return [LossEntry.of(entry) for entry in self.get("loss") or ()]
 
     @property
     def typed(self) -> "Response":
-        """The whole response as a frozen object. Raises pydantic's `ValidationError` when it is no canonical response."""
+        """The whole response as a frozen object. Raises pydantic's `ValidationError` if it is no canonical response."""
         from interlingua.canonical.models import Response
 
         return Response.of(dict(self))

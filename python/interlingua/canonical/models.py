@@ -1,8 +1,8 @@
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_types.py: do not edit.
 """
-The canonical values as pydantic models, for users who like objects.
+The canonical values as pydantic models, for users who prefer objects.
 
-`Message.of(data)` reads plain data and refuses what breaks the contract, `message.plain()` gives it back.
+`Message.of(data)` reads plain data and refuses data that breaks the contract; `message.plain()` returns the data.
 A block of a type that this version does not know is an `UnknownBlock`, kept whole.
 """
 
@@ -31,11 +31,11 @@ from interlingua.canonical.model_base import (
 )
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
-"""Who speaks. system and developer hold instructions, tool holds one tool result."""
+"""The speaker. system and developer hold instructions, tool holds one tool result."""
 
 
 class ProviderState(Model):
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
     adapter: Text
     """The wire protocol that wrote this state, e.g. anthropic_messages."""
@@ -43,8 +43,8 @@ class ProviderState(Model):
     """The provider that issued it, e.g. anthropic; null when not known."""
     origin: Maybe[Text] = None
     """
-    Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything.
-    Absent when it is not bound to more than its provider, or when that is not known.
+    Where exactly the state was issued, as an opaque text (spec/1-values.md#origin). It has a meaning only
+    there. Absent when the state is bound to its provider alone, or when the origin is not known.
     """
     id: Maybe[Text] = None
     """The provider's own id of this item (tool call id, message id, item id)."""
@@ -90,7 +90,7 @@ class Citation(Model):
     end_index: Annotated[Maybe[int], Field(ge=0)] = None
     """End of the cited span in the answer's text, in characters."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class TextBlock(Model):
@@ -108,7 +108,7 @@ class TextBlock(Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 ToolUseKind: TypeAlias = Literal["function", "custom"]
@@ -116,7 +116,7 @@ ToolUseKind: TypeAlias = Literal["function", "custom"]
 
 
 class ToolUseBlock(Model):
-    """The model asks for a tool to be run."""
+    """A request of the model to run a tool."""
 
     type: Literal["tool_use"] = "tool_use"
     id: Annotated[Text, Field(pattern="^tu_[0-9A-Za-z]+$")]
@@ -137,7 +137,7 @@ class ToolUseBlock(Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class ThinkingBlock(Model):
@@ -153,7 +153,7 @@ class ThinkingBlock(Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class RedactedThinkingBlock(Model):
@@ -167,13 +167,13 @@ class RedactedThinkingBlock(Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class OpaqueBlock(Model):
     """
-    A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss
-    elsewhere.
+    A provider's own item that has no canonical meaning. Its adapter writes it back verbatim; elsewhere it is
+    a loss.
     """
 
     type: Literal["opaque"] = "opaque"
@@ -184,7 +184,7 @@ class OpaqueBlock(Model):
     origin: Maybe[Text] = None
     """Where exactly it was issued, as in ProviderState."""
     kind: Maybe[Text] = None
-    """The provider's own type word."""
+    """The provider's own name of the item's type."""
     value: FreeObject
     """The item, verbatim."""
     cache: Maybe[CacheHint] = None
@@ -192,7 +192,7 @@ class OpaqueBlock(Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class UnknownBlock(ReadModel):
@@ -214,7 +214,7 @@ class UnknownBlock(ReadModel):
     )
 
     type: Text
-    """A type word that this version does not know."""
+    """A type that this version does not know."""
 
 
 MessageStatus: TypeAlias = Literal["complete", "partial", "cancelled", "error"]
@@ -236,7 +236,7 @@ class RoutingDecisionRecord(Model):
     chosen_model: Text
     """Canonical model id; the same as metadata.model."""
     reason: Text
-    """Why, for a person."""
+    """The reason, for a person."""
     rule_name: Text | None = None
     """Name of the rule, for mode rule."""
     confidence: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
@@ -276,7 +276,7 @@ class Usage(Model):
 
 
 class MessageMetadata(Model):
-    """What is known about a message beside its content."""
+    """What is known about a message besides its content."""
 
     model: Text | None = None
     """Canonical model id, provider:name."""
@@ -287,9 +287,9 @@ class MessageMetadata(Model):
     usage: Usage | None = None
     """Tokens, money and time."""
     parent_tool_use_id: Text | None = None
-    """On tool messages, the id of the call that is answered."""
+    """On tool messages, the id of the call that the result belongs to."""
     status: MessageStatus = "complete"
-    """Where the message stands."""
+    """Status of the message."""
     provider_raw: FreeObject | None = None
     """The adapter's own data, opaque to everyone else; not part of equality or of the hash."""
     user_id: Text | None = None
@@ -299,7 +299,7 @@ class MessageMetadata(Model):
 
 
 SideEffects: TypeAlias = Literal["none", "read", "write", "execute", "network"]
-"""The worst that a tool can do; a tool that does not say is treated as execute."""
+"""The most severe side effect of a tool; a tool without this member is treated as execute."""
 
 
 ToolKind: TypeAlias = Literal["function", "custom", "provider"]
@@ -324,7 +324,7 @@ class Tool(Model):
     input_schema: Maybe[FreeObject] = None
     """JSON Schema of the arguments."""
     side_effects: Maybe[SideEffects] = None
-    """The worst that a tool can do; a tool that does not say is treated as execute."""
+    """The most severe side effect of a tool; a tool without this member is treated as execute."""
     requires_workspace: bool = True
     """True when the tool needs a workspace."""
     strict: Maybe[bool] = None
@@ -338,27 +338,27 @@ class Tool(Model):
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 ToolChoiceType: TypeAlias = Literal["auto", "none", "required", "tool", "allowed"]
 """
-How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool:
-the named one. allowed: only the listed ones.
+Which tools the model may or must call. auto: the model decides. none: no tool. required: at least one.
+tool: the named one. allowed: only the listed ones.
 """
 
 
 ToolChoiceMode: TypeAlias = Literal["auto", "required"]
-"""Whether one of the allowed tools must be called. auto: as the model likes. required: at least one."""
+"""Whether one of the allowed tools must be called. auto: the model decides. required: at least one."""
 
 
 class ToolChoice(Model):
-    """How freely the model may call tools."""
+    """Which tools the model may or must call."""
 
     type: ToolChoiceType
     """
-    auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in
-    names.
+    auto: the model decides. none: no tool. required: at least one. tool: the named one. allowed: only those
+    in names.
     """
     name: Maybe[Text] = None
     """For type tool, the name."""
@@ -371,11 +371,11 @@ class ToolChoice(Model):
 
 
 ResponseFormatType: TypeAlias = Literal["text", "json", "json_schema"]
-"""The form of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema."""
+"""The format of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema."""
 
 
 class ResponseFormat(Model):
-    """The form that the answer must have."""
+    """The format that the answer must have."""
 
     type: ResponseFormatType
     """text: free. json: any JSON object. json_schema: JSON that satisfies schema."""
@@ -393,13 +393,13 @@ class Reasoning(Model):
     """How much the model may think."""
 
     mode: Maybe[Text] = None
-    """adaptive, enabled, disabled, or a provider's own word."""
+    """adaptive, enabled, disabled, or a provider's own value."""
     effort: Maybe[Text] = None
     """none, minimal, low, medium, high, xhigh or max."""
     budget_tokens: Annotated[Maybe[int], Field(ge=0)] = None
     """Limit of reasoning tokens."""
     display: Maybe[Text] = None
-    """How the reasoning is shown: summarized, omitted or a provider's own word."""
+    """How the reasoning is shown: summarized, omitted or a provider's own value."""
 
 
 OnDrop: TypeAlias = Literal["drop", "error", "placeholder"]
@@ -411,8 +411,8 @@ put a short text in its place and report.
 
 Unanswered: TypeAlias = Literal["error", "placeholder"]
 """
-What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so
-behind it and report.
+What to do with a tool call that has no result. error: refuse. placeholder: add a result that states this
+after it and report.
 """
 
 
@@ -437,7 +437,10 @@ class LossEntry(Model):
     to: Annotated[Maybe[Text], Field(pattern="^(/.*)?$")] = None
     """For move and merge, the JSON Pointer of the destination, in the request as written."""
     value: FreeJson = None
-    """For replace, the value that stands there now. For move, what is left behind; nothing when absent."""
+    """
+    For replace, the value that is at path now. For move, the value that is left behind at path; nothing when
+    absent.
+    """
     code: Annotated[Text, Field(pattern="^[a-z][a-z0-9_]*$")]
     """Reason, from the closed list in spec/registry/loss_codes.json."""
     severity: LossSeverity
@@ -452,18 +455,18 @@ class LossEntry(Model):
 FinishReason: TypeAlias = Literal[
     "stop", "stop_sequence", "length", "tool_calls", "content_filter", "refusal", "pause", "cancelled", "error", "other"
 ]
-"""Why the answer ended. tool_calls whenever the answer holds calls to run."""
+"""Why the answer ended. tool_calls whenever the answer holds calls to execute."""
 
 
 class SkippedTarget(Model):
-    """A target that did not serve the call."""
+    """A target that did not serve the request."""
 
     model: Text
     """Canonical model id."""
     reason: Text
-    """Machine word."""
+    """The reason, a fixed word for programs."""
     message: Maybe[Text] = None
-    """For a person."""
+    """The reason, for a person."""
 
 
 class MessageStartEvent(Model):
@@ -475,7 +478,7 @@ class MessageStartEvent(Model):
     model: Maybe[Text] = None
     """Canonical id of the serving model."""
     response_id: Maybe[Text] = None
-    """The provider's id of the answer."""
+    """The provider's id of the response."""
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
 
@@ -620,7 +623,7 @@ ErrorCategory: TypeAlias = Literal[
     "internal",
     "other",
 ]
-"""Whose fault and what kind."""
+"""The kind of an error, by its cause."""
 
 
 class Violation(Model):
@@ -638,11 +641,11 @@ class TokenEstimate(Model):
     """How many tokens a request will take."""
 
     low: Annotated[int, Field(ge=0)]
-    """Hardly fewer."""
+    """A low estimate: fewer are unlikely."""
     likely: Annotated[int, Field(ge=0)]
     """The best guess."""
     high: Annotated[int, Field(ge=0)]
-    """Hardly more."""
+    """A high estimate: more are unlikely."""
 
 
 class WireRequest(Model):
@@ -659,7 +662,7 @@ class WireRequest(Model):
 
 
 EventActor: TypeAlias = Literal["user", "agent", "system", "tool", "worker"]
-"""Who did what an event tells."""
+"""The actor that caused an event."""
 
 
 EventSensitivity: TypeAlias = Literal["private", "user_controlled", "pseudonymous", "aggregatable"]
@@ -675,10 +678,7 @@ class Event(Model):
     id: Annotated[Text, Field(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
     """ULID."""
     type: Text
-    """
-    What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not
-    know.
-    """
+    """What happened, e.g. route.decided. It determines the payload; a reader skips types that it does not know."""
     alias: Maybe[Text] = None
     """Another name of the type, in the dotted form of event catalogues."""
     timestamp: Timestamp
@@ -690,11 +690,11 @@ class Event(Model):
     parent_event_id: Text | None = None
     """The event that led to it; null when there is none."""
     actor: EventActor
-    """Who did what an event tells."""
+    """The actor that caused an event."""
     sensitivity: EventSensitivity
     """How private an event is, the most private first."""
     payload: FreeObject
-    """What there is to say, by type."""
+    """Details of the event; the members depend on the type."""
 
 
 RoutingSlot: TypeAlias = Literal[
@@ -706,11 +706,11 @@ RoutingSlot: TypeAlias = Literal[
     "workspace_default",
     "global_default",
 ]
-"""The places that may name a model, in the order in which they are asked."""
+"""The places that may name a model, in the order in which they are tried."""
 
 
 RoutingVerdict: TypeAlias = Literal["not_applicable", "deferred", "rejected", "chose"]
-"""What became of a candidate, or of a slot without one."""
+"""The outcome of a candidate, or of a slot without one."""
 
 
 class RoutingChainEntry(Model):
@@ -719,9 +719,9 @@ class RoutingChainEntry(Model):
     policy: RoutingSlot
     """The slot."""
     verdict: RoutingVerdict
-    """What became of a candidate, or of a slot without one."""
+    """The outcome of a candidate, or of a slot without one."""
     candidate_model: Text | None
-    """Canonical model id, or the target that leads to none; null for a slot without a candidate."""
+    """Canonical model id, or the target that resolves to no model; null for a slot without a candidate."""
     reason: Text
     """Why the slot named it, for a person."""
     rule_name: Maybe[Text] = None
@@ -729,11 +729,11 @@ class RoutingChainEntry(Model):
     confidence: Annotated[Maybe[float], Field(ge=0.0, le=1.0)] = None
     """Between 0 and 1, for the slot pattern."""
     pattern_alternatives: Maybe[list[Text]] = None
-    """The models behind the proposed one, the best first, for the slot pattern."""
+    """The models that rank below the proposed one, the best first, for the slot pattern."""
     validation_failure: Maybe[Text] = None
-    """The first reason for which it was rejected, a machine word."""
+    """The first reason for which it was rejected, a fixed word for programs."""
     missing: Maybe[Text] = None
-    """What its provider lacks to be called, for not_configured."""
+    """For not_configured, what is missing before its provider can be called."""
 
 
 class RouteDecidedPayload(Model):
@@ -753,13 +753,13 @@ class RoutingConstraintFailurePayload(Model):
     """Payload of the event routing_constraint_failure: a change of the session's model that was refused."""
 
     requested_model: Text
-    """Canonical id of the model that was asked for."""
+    """Canonical id of the model that was requested."""
     active_model: Text | None
     """The model that stays; null when the session had none."""
     failures: list[Text]
-    """Why the conversation cannot go on there, machine words."""
+    """Why the conversation cannot continue with that model, as fixed words for programs."""
     message: Text
-    """What the user is told."""
+    """The message for the user."""
 
 
 class SessionChangePayload(Model):
@@ -770,7 +770,7 @@ class SessionChangePayload(Model):
     message_ids: Maybe[list[Text]] = None
     """The messages that were appended, in order; role, status and model are those of the last."""
     role: Maybe[Role] = None
-    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    """The speaker. system and developer hold instructions, tool holds one tool result."""
     status: Maybe[MessageStatus] = None
     """
     complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
@@ -779,13 +779,13 @@ class SessionChangePayload(Model):
     model: Maybe[Text] = None
     """Canonical id of the model that answers, or that the session has from now on; absent when it has none."""
     superseded_by: Maybe[Text] = None
-    """The message that stands for this one and all that were behind it."""
+    """The message that replaces this one and all that came after it."""
     parent_session_id: Maybe[Text] = None
-    """The session that this one was made from."""
+    """The session from which this one was forked."""
     parent_message_id: Maybe[Text] = None
-    """The last message of that session that this one began with."""
+    """The last message that this session took from it."""
     category: Maybe[ErrorCategory] = None
-    """Whose fault and what kind."""
+    """The kind of an error, by its cause."""
 
 
 class LossPolicy(Model):
@@ -798,34 +798,34 @@ class LossPolicy(Model):
     unanswered: Unanswered = "error"
     """
     What to do with tool calls of a request that have no result. error: refuse where the target takes none.
-    placeholder: put a result that says so behind each and report.
+    placeholder: add a result that states this after each and report.
     """
 
 
 class FailedAttempt(Model):
-    """One call to a provider that gave no answer."""
+    """One provider call that gave no response."""
 
     model: Text
-    """Canonical id of the model that was asked."""
+    """Canonical id of the model that was called."""
     category: ErrorCategory
-    """Whose fault and what kind."""
+    """The kind of an error, by its cause."""
     status: Annotated[Maybe[int], Field(ge=0)] = None
     """HTTP status of the provider."""
     waited: Maybe[float] = None
-    """Seconds that were waited before the same model was asked again; absent when it was not."""
+    """Seconds before the same model was called again; absent when it was not called again."""
 
 
 class Error(Model):
     """What went wrong, where, and whether to try again."""
 
     category: ErrorCategory
-    """Whose fault and what kind."""
+    """The kind of an error, by its cause."""
     message: Text
     """What is wrong and what to do; it holds no content and no secret."""
     provider_message: Maybe[Text] = None
     """
-    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
-    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    The provider's own message, at most 2,000 characters, without anything that looks like a key. It may hold
+    content of the conversation: it is for the caller, and for no log.
     """
     path: Maybe[Text] = None
     """JSON Pointer to the place in the input."""
@@ -836,21 +836,21 @@ class Error(Model):
     status: Annotated[Maybe[int], Field(ge=0)] = None
     """HTTP status of the provider."""
     code: Maybe[Text] = None
-    """The provider's own error word."""
+    """The provider's own error code."""
     request_id: Maybe[Text] = None
-    """The provider's id of the call that failed, for whoever asks the provider about it."""
+    """The provider's id of the call that failed, for inquiries at the provider."""
     provider: Maybe[Text] = None
     """The provider that failed."""
     adapter: Maybe[Text] = None
-    """The adapter that was at work."""
+    """The adapter that was used."""
     loss: Maybe[list[LossEntry]] = None
     """For loss_refused, the whole report."""
     violations: Maybe[list[Violation]] = None
     """For invalid_request, all that is wrong."""
     attempts: Maybe[list[FailedAttempt]] = None
-    """All calls that failed, in order, when there was more than one."""
+    """All provider calls that failed, in order, when there was more than one."""
     skipped: Maybe[list[SkippedTarget]] = None
-    """Candidates that could not serve the call, each with the reason, when there were several."""
+    """Candidates that could not serve the request, each with the reason, when there were several."""
     raw: FreeJson = None
     """The provider's error body, on request."""
 
@@ -873,7 +873,7 @@ class MediaSource(Model):
 
 
 class ImageBlock(MediaMethods, Model):
-    """A picture."""
+    """An image."""
 
     type: Literal["image"] = "image"
     source: MediaSource
@@ -883,17 +883,17 @@ class ImageBlock(MediaMethods, Model):
     ] = None
     """IANA media type, e.g. image/png."""
     detail: Maybe[Text] = None
-    """How closely to look: auto, low, high or original."""
+    """The level of detail at which the model sees the image: auto, low, high or original."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class AudioBlock(MediaMethods, Model):
-    """Sound."""
+    """Audio."""
 
     type: Literal["audio"] = "audio"
     source: MediaSource
@@ -903,17 +903,17 @@ class AudioBlock(MediaMethods, Model):
     ] = None
     """IANA media type, e.g. audio/wav."""
     transcript: Maybe[Text] = None
-    """What is said, where the provider gives it."""
+    """Transcript of the speech, when the provider gives one."""
     cache: Maybe[CacheHint] = None
     """Asks the provider to keep the prompt up to and including this item in its cache."""
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class VideoBlock(MediaMethods, Model):
-    """A film."""
+    """A video."""
 
     type: Literal["video"] = "video"
     source: MediaSource
@@ -927,7 +927,7 @@ class VideoBlock(MediaMethods, Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class DocumentBlock(MediaMethods, Model):
@@ -953,15 +953,15 @@ class DocumentBlock(MediaMethods, Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class ToolResultBlock(ToolResultMethods, Model):
-    """The answer to one tool call."""
+    """The result of one tool call."""
 
     type: Literal["tool_result"] = "tool_result"
     tool_use_id: Annotated[Text, Field(pattern="^tu_[0-9A-Za-z]+$")]
-    """Id of the tool_use block that this answers."""
+    """Id of the tool_use block that the result belongs to."""
     content: Annotated[list["ContentBlock"], TEXT_AS_BLOCKS]
     """What the tool returned: text, images, audio, video, documents and opaque blocks."""
     is_error: bool = False
@@ -971,7 +971,7 @@ class ToolResultBlock(ToolResultMethods, Model):
     critical: Maybe[bool] = None
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 KnownBlock: TypeAlias = (
@@ -1014,7 +1014,7 @@ class Message(MessageMethods, Model):
     session_id: Text | None = None
     """The session that it belongs to; bound when it is appended."""
     role: Role
-    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    """The speaker. system and developer hold instructions, tool holds one tool result."""
     content: Annotated[list[ContentBlock], TEXT_AS_BLOCKS]
     """The blocks, in order; the order has meaning."""
     name: Maybe[Text] = None
@@ -1026,7 +1026,7 @@ class Message(MessageMethods, Model):
     critical: Maybe[bool] = None
     """When true no block of this message is ever dropped."""
     metadata: Maybe[MessageMetadata] = None
-    """What is known about a message beside its content."""
+    """What is known about a message besides its content."""
     created_at: Maybe[Timestamp] = None
     """
     When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
@@ -1035,13 +1035,13 @@ class Message(MessageMethods, Model):
     schema_version: Literal[1] = 1
     """Version of the message schema."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
     extra: Maybe[FreeObject] = None
     """The user's own data, namespaced keys; never sent."""
 
 
 class Request(RequestMethods, Model):
-    """All that a model is asked, for any provider."""
+    """A request to a model, independent of the provider."""
 
     model: Annotated[Maybe[Text], Field(pattern="^[^:]+:.+$")] = None
     """Canonical model id, provider:name."""
@@ -1052,11 +1052,11 @@ class Request(RequestMethods, Model):
     tools: Maybe[list[Tool]] = None
     """The tools that may be called."""
     tool_choice: Maybe[ToolChoice] = None
-    """How freely the model may call tools."""
+    """Which tools the model may or must call."""
     parallel_tool_calls: Maybe[bool] = None
     """Whether one answer may hold several calls."""
     response_format: Maybe[ResponseFormat] = None
-    """The form that the answer must have."""
+    """The format that the answer must have."""
     max_output_tokens: Annotated[Maybe[int], Field(ge=0)] = None
     """Limit of generated tokens, reasoning included."""
     temperature: Maybe[float] = None
@@ -1064,23 +1064,23 @@ class Request(RequestMethods, Model):
     top_p: Maybe[float] = None
     """Nucleus sampling."""
     top_k: Maybe[float] = None
-    """Sample from the k likeliest tokens."""
+    """Sample from the k most likely tokens."""
     min_p: Maybe[float] = None
-    """Leave out tokens that are less likely than this part of the likeliest one."""
+    """Leave out tokens that are less likely than this fraction of the most likely one."""
     frequency_penalty: Maybe[float] = None
     """Penalty on repeated tokens."""
     presence_penalty: Maybe[float] = None
-    """Penalty on tokens that occurred."""
+    """Penalty on tokens that have occurred."""
     seed: Maybe[int] = None
     """Seed of the sampler; any integer."""
     stop: Maybe[list[Text]] = None
     """Texts that end the answer."""
     n: Annotated[Maybe[int], Field(ge=1)] = None
-    """How many answers."""
+    """Number of answers."""
     logprobs: Maybe[bool] = None
     """Whether to return log probabilities."""
     top_logprobs: Annotated[Maybe[int], Field(ge=0)] = None
-    """How many alternatives per token."""
+    """Number of alternatives per token."""
     reasoning: Maybe[Reasoning] = None
     """How much the model may think."""
     verbosity: Maybe[Text] = None
@@ -1100,7 +1100,7 @@ class Request(RequestMethods, Model):
     loss_policy: Maybe[LossPolicy] = None
     """What to do with content that the target cannot express."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class Choice(Model):
@@ -1109,32 +1109,32 @@ class Choice(Model):
     message: Message
     """One turn of a conversation."""
     finish_reason: FinishReason
-    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    """Why the answer ended. tool_calls whenever the answer holds calls to execute."""
     finish_reason_raw: Text | None = None
-    """The provider's own word."""
+    """The provider's own value."""
     stop_sequence: Text | None = None
     """The stop text that ended the answer."""
     logprobs: Maybe[FreeObject] = None
     """Log probabilities, as the provider gives them."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class Response(ResponseMethods, Model):
-    """A model's answer."""
+    """A model's response."""
 
     id: Maybe[Text] = None
-    """The provider's id of the answer."""
+    """The provider's id of the response."""
     model: Maybe[Text] = None
-    """Canonical id of the model that served the call."""
+    """Canonical id of the model that gave the response."""
     requested_model: Maybe[Text] = None
-    """Canonical id of the model that was asked for."""
+    """Canonical id of the model that was requested."""
     message: Message
     """One turn of a conversation."""
     finish_reason: FinishReason
-    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    """Why the answer ended. tool_calls whenever the answer holds calls to execute."""
     finish_reason_raw: Text | None = None
-    """The provider's own word."""
+    """The provider's own value."""
     stop_sequence: Text | None = None
     """The stop text that ended the answer."""
     usage: Maybe[Usage] = None
@@ -1149,17 +1149,17 @@ class Response(ResponseMethods, Model):
     loss: Maybe[list[LossEntry]] = None
     """What was lost on the way to the provider."""
     skipped: Maybe[list[SkippedTarget]] = None
-    """Candidates that did not serve the call, each with the reason."""
+    """Candidates that did not serve the request, each with the reason."""
     attempts: Maybe[list[FailedAttempt]] = None
-    """Calls that failed before the one that gave this answer, in order."""
+    """Provider calls that failed before the one that gave this response, in order."""
     provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
     raw: Maybe[FreeObject] = None
-    """The provider's whole answer, on request."""
+    """The provider's whole response, on request."""
 
 
 class BlockStartEvent(Model):
-    """A block begins; block is what is known of it."""
+    """A block begins; block holds what is known of it."""
 
     type: Literal["block_start"] = "block_start"
     message_id: Maybe[Text] = None
@@ -1193,11 +1193,11 @@ class MessageCompleteEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     response: Response
-    """A model's answer."""
+    """A model's response."""
     places: Maybe[list[int]] = None
     """
-    Where each block, by its index, stands in the content of the message. Present only where blocks came late:
-    then some stand elsewhere, or are one with another.
+    The position of each block, by its index, in the content of the message. Present only when blocks came
+    late: then some have another position, or share one with another block.
     """
 
 

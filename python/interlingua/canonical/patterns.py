@@ -1,9 +1,9 @@
 """
 The regular expressions of callers: those of routing policies and of JSON Schemas (spec/7-routing.md#regular).
 
-Their syntax is that of ECMAScript. They are run by RE2: no pattern takes more time than the size of its program times the
-length of the text, the size has a limit, and other threads run meanwhile. What RE2 cannot express (looking around or back)
-and what is too large is no pattern here (spec/decisions/0016).
+Their syntax is that of ECMAScript. RE2 runs them: a pattern takes no more time than the size of its program times the
+length of the text, the size has a limit, and other threads run meanwhile. A pattern that RE2 cannot express
+(lookaround, back-references), or that is too large, is refused (spec/decisions/0016).
 """
 
 import re
@@ -13,19 +13,19 @@ from typing import Any, Final
 MOST_INSTRUCTIONS: Final = 10_000
 """The largest program of a pattern, and of all patterns of a policy together."""
 
-_LONGEST: Final = 2_000  # characters of a pattern: what is refused in the end must not take long either
+_LONGEST: Final = 2_000  # characters of a pattern: to refuse a pattern must not take long either
 _MEMORY: Final = 256 << 10  # bytes for one pattern: two thirds hold the program, 16 bytes for each instruction
 _MOST_KEPT: Final = 256
 
 NOT_RUN: Final = (
-    "is not a regular expression of ECMAScript, looks around or back, or is too large: at most 2000 characters, and "
-    "repetition counts, multiplied where they nest, of at most 1000"
+    "is not a regular expression of ECMAScript, uses lookaround or a back-reference, or is too large: at most 2000 "
+    "characters, and repetition counts, multiplied where they nest, of at most 1000"
 )
-"""What is wrong with a text that is no pattern here, as the end of a sentence."""
+"""The reason why a text cannot be run as a pattern, as the end of a sentence."""
 
 
 class Pattern:
-    """A regular expression that was compiled: `size` is that of its program, in instructions."""
+    """A compiled regular expression; `size` is the size of its program, in instructions."""
 
     __slots__ = ("_compiled", "size")
 
@@ -34,13 +34,13 @@ class Pattern:
         self.size: int = compiled.programsize
 
     def found_in(self, text: str) -> bool:
-        """Whether the text holds a match. Raises `ValueError` for a text with half a character."""
+        """Whether the text holds a match. Raises `ValueError` for a text with half of a surrogate pair."""
         return self._compiled.search(text) is not None
 
 
 @lru_cache(maxsize=_MOST_KEPT)
 def pattern(text: str) -> Pattern | None:
-    """A regular expression of ECMAScript; None for a text that is none, or none that can be run."""
+    """Compile a regular expression of ECMAScript; returns None if the text is none, or is one that cannot be run."""
     import re2
 
     if len(text) > _LONGEST:
@@ -55,7 +55,7 @@ def pattern(text: str) -> Pattern | None:
         return None
 
 
-# What stands for itself in both dialects is copied; the rest is what ECMAScript and RE2 write or understand differently.
+# The pieces that ECMAScript and RE2 write or understand differently. Everything else is copied.
 _PIECE: Final = re.compile(
     r"\\u\{([0-9A-Fa-f]{1,6})\}|\\u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})"
     r"|\\c([A-Za-z])|(\\[pP])\{(?:(?:Script|sc|General_Category|gc)=)?(\w+)\}|\\(.)|(\[\^?\]|[\[\].])|(\(\?P)",
@@ -68,7 +68,7 @@ _NO_SPACE: Final = (
 )
 _ANY: Final = r"[^\n\r\x{2028}\x{2029}]"
 _EMPTY: Final = {"[]": r"[^\x00-\x{10ffff}]", "[^]": r"[\x00-\x{10ffff}]"}
-_SINGLE_LINE: Final = re.compile(r"\(\?[a-z]*s")  # the point stands for line feeds too
+_SINGLE_LINE: Final = re.compile(r"\(\?[a-z]*s")  # the dot matches line feeds too
 _KEPT_ESCAPES: Final = frozenset("dDwWbBnrtfvx")
 _CATEGORIES: Final = {
     "Letter": "L",
@@ -84,9 +84,9 @@ _CATEGORIES: Final = {
 
 
 def _translated(text: str) -> str:
-    """The pattern as RE2 writes it. Raises `ValueError` for an escape that ECMAScript does not have."""
+    """Translate a pattern to the syntax of RE2. Raises `ValueError` for an escape that ECMAScript does not have."""
     written: list[str] = []
-    within = False  # a class of characters
+    within = False  # whether the position is within a class of characters
     place = 0
     any_character = "." if _SINGLE_LINE.search(text) else _ANY
     for found in _PIECE.finditer(text):
@@ -113,7 +113,7 @@ def _translated(text: str) -> str:
         elif mark == "]":
             written.append("]" if within else r"\]")
             within = False
-        elif mark:  # an empty class, where it is none within another
+        elif mark:  # an empty class, unless it is within another one
             written.append(rf"\{mark}" if within else _EMPTY[mark])
             within = False
         else:

@@ -1,10 +1,10 @@
 """
-Provider-bound state that travels inside tool call ids (spec/3-responses.md#carried-state).
+Provider-bound state that is carried inside tool call ids (spec/3-responses.md#carried-state).
 
-A client of one wire that keeps the standard members alone throws away what an answer of another provider needs back:
-the signature of a call, the reasoning that led to it. Such clients do keep the id of a call, and send it with the call
-and with its result. So what belongs to a call can ride in its id: `load` puts it there when an answer is written for a
-client, `unload` takes it out when the client's next request is read.
+A client that keeps only the standard members of its wire discards what another provider needs back: the signature of a
+call, and the reasoning that led to the call. Such a client does keep the id of a call, and sends it with the call and
+with its result. So the id can carry what belongs to the call: `load` puts it there when a response is written for a
+client, and `unload` takes it out when the client's next request is read.
 """
 
 import re
@@ -23,40 +23,40 @@ Block = dict[str, Any]
 Event = dict[str, Any]
 
 CARRIED_BLOCKS: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
-"""Blocks that their provider alone reads, and wants back with the call that follows them."""
+"""Blocks that only their provider reads, and that it needs back with the call that follows them."""
 
 MARK: Final = "call_state_"
-"""Begins the ids that hold state. The rest is base64 in the alphabet for URLs: letters that every wire takes."""
+"""The beginning of ids that hold state. The rest is base64 in the alphabet for URLs, which every wire accepts."""
 
 _ID: Final = re.compile(MARK + r"([A-Za-z0-9_-]{8,})")
 _MOST_CHARACTERS: Final = 131_072
-"""Of the id; what is longer is not carried, so that no client is given an id that it cannot send back."""
+"""The limit of an id. Longer state is not carried, so that no client gets an id that it cannot send back."""
 _MOST_BYTES: Final = 1_048_576
-"""Of what an id unpacks to: a small id must not become a large message."""
+"""The limit of the unpacked state: a small id must not become a large message."""
 
 
 # ---------------------------------------------------------------------------------------------- for the client
 
 
 def load(message: Message, endpoint: Endpoint) -> Message:
-    """The message of an answer, with the state that is foreign to `endpoint` in the ids of the calls it belongs to.
+    """Return the message of a response, with the state that is foreign to `endpoint` in the ids of its calls.
 
-    A call takes its own state and the reasoning that stands before it. Reasoning also stays where it is: a wire that
-    shows it shows it.
+    An id carries the state of its call and the reasoning before the call. Reasoning also stays in its place, for wires
+    that can show it.
     """
     loader = _Loader(endpoint)
     return {**message, "content": [loader.block(block) for block in message["content"]]}
 
 
 def event_loader(endpoint: Endpoint) -> Generator[list[Event], Event | None, None]:
-    """The same for the events of a streamed answer: give it events, and None at the end; it gives those that are due.
+    """Do the same for a stream: send the generator each event, and None at the end; it yields the events that are due.
 
-    A call that is to be loaded is told when it is whole, with all that stands before it: its id comes first, and what
-    the id holds may come last.
+    The events of a call that is to be loaded wait until the call, and everything before it, is complete: its id comes
+    first in the stream, and the state that the id holds may come last.
     """
     loaders: dict[int, _Loader] = {}
-    states: dict[str, dict[str, Any]] = {}  # of the loaded calls, by their ids
-    awaited: set[tuple[int, int]] = set()  # blocks that calls have to wait for
+    states: dict[str, dict[str, Any]] = {}  # the states of the loaded calls, by their ids
+    awaited: set[tuple[int, int]] = set()  # the open blocks for which calls have to wait
     held: list[Event] = []
     event = yield []
     while event is not None:
@@ -84,7 +84,7 @@ def event_loader(endpoint: Endpoint) -> Generator[list[Event], Event | None, Non
 
 
 def _loaded(events: list[Event], loaders: dict[int, "_Loader"], states: dict[str, dict[str, Any]]) -> Iterator[Event]:
-    """Some events in which every call that is to be loaded is whole."""
+    """Yield the events with loaded calls; in them, every call that is to be loaded is complete."""
     ended = {
         (event.get("choice") or 0, event["index"]): event["block"] for event in events if event["type"] == "block_stop"
     }
@@ -116,7 +116,7 @@ def _with_states(message: Message, states: dict[str, dict[str, Any]]) -> Message
 
 
 def load_response(response: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
-    """The same for a whole answer, its alternatives included."""
+    """Do the same for a whole response, its alternatives included."""
     return _each_message(response, lambda message: load(message, endpoint))
 
 
@@ -130,21 +130,21 @@ def _each_message(response: dict[str, Any], change: Callable[[Message], Message]
 
 
 def carries_state(wire_id: str, endpoint: Endpoint) -> bool:
-    """Whether an id holds state for a client of `endpoint`: the grammar of its provider, which never sees it, is void."""
+    """Whether an id holds state for a client of `endpoint`. The provider never sees it: its grammar does not apply."""
     return endpoint.state_in_ids and wire_id.startswith(MARK)
 
 
 class _Loader:
-    """Goes along the blocks of one message. From the first call that needs it, every call of the message is loaded, so
-    that a provider finds all its ids as they were."""
+    """A loader that visits the blocks of one message in order. It loads every call of the message from the first call
+    that needs it, so that all ids of the provider can be restored."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._waiting: list[tuple[int, Block]] = []  # passengers, and how many other blocks stand behind each
+        self._waiting: list[tuple[int, Block]] = []  # passengers, each with the number of other blocks behind it
         self._loading = False
 
     def block(self, block: Block) -> Block:
-        """The block as the client gets it."""
+        """Return the block as the client gets it."""
         if block["type"] == "tool_use":
             return self._call(block)
         if block["type"] not in CARRIED_BLOCKS:
@@ -154,7 +154,7 @@ class _Loader:
         return block
 
     def awaits(self, block: Block, *, others: bool) -> bool:
-        """Whether a block that begins has to be whole before calls can be told; `others`: some are awaited already."""
+        """Whether calls wait until a block that begins is complete; `others`: they wait for other blocks already."""
         foreign = self._foreign(block if block["type"] == "opaque" else block.get("provider_state"))
         if block["type"] == "tool_use":
             return foreign or others or bool(self._waiting)
@@ -183,9 +183,9 @@ class _Loader:
 
 
 def unload(request: dict[str, Any]) -> dict[str, Any]:
-    """A request that was read from a client's wire, with the state that its call ids hold back in its place.
+    """Return a request that was read from a client's wire, with the state that its call ids hold restored to its place.
 
-    Ids that hold none, or nothing that can be read, stay as they are. The request itself is not changed.
+    Ids without state, or with state that cannot be read, are unchanged. The request itself is not changed.
     """
     messages: list[Message] = request["messages"]
     for message in messages:
@@ -217,8 +217,8 @@ def _holds_state(block: Block) -> bool:
 
 
 def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message:
-    loaded: list[Block | None] = []  # up to the last call that held something
-    reasoned: dict[str, list[int]] = {}  # where in it the client itself says reasoning
+    loaded: list[Block | None] = []  # the blocks up to the last call that held state
+    reasoned: dict[str, list[int]] = {}  # the positions in it of reasoning that the client itself sent
     since: list[Block] = []
     for block in message["content"]:
         load = _unpacked(_wire_id(block)) if _holds_state(block) else None
@@ -229,7 +229,7 @@ def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message
         ids[block["id"]] = identity
         taken.add(identity)
         before: list[dict[str, Any]] = load.get("before", [])
-        # what the client was shown of reasoning, and said again, is the same reasoning
+        # reasoning that the client was shown, and sent back, is the same reasoning
         shown = {item["block"]["text"] for item in before if item["block"]["type"] == "thinking"}
         for text in shown:
             for place in reasoned.pop(text, ()):
@@ -247,7 +247,7 @@ def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message
 
 
 def _with_passengers(since: list[Block], before: list[dict[str, Any]], shown: set[str]) -> list[tuple[Block, bool]]:
-    """The blocks before a call with those that rode in its id; and of each whether the client said it."""
+    """Return the blocks before a call, with the blocks that its id carried; each with whether the client sent it."""
     mixed = [(item, True) for item in since if not (item["type"] == "thinking" and item["text"] in shown)]
     said = len(mixed)
     for position, item in enumerate(before):
@@ -256,7 +256,7 @@ def _with_passengers(since: list[Block], before: list[dict[str, Any]], shown: se
 
 
 def _unpacked(wire_id: str) -> dict[str, Any] | None:
-    """What an id holds; None when it holds nothing, or something that is no load of ours."""
+    """Return the state that an id holds; None when it holds none, or none that Interlingua wrote."""
     found = _ID.fullmatch(wire_id)
     if found is None:
         return None
@@ -272,7 +272,7 @@ def _unpacked(wire_id: str) -> dict[str, Any] | None:
 
 
 def _is_passenger(item: Any) -> bool:
-    # no pattern: compiled, a class in one that captures does not match
+    # without a pattern of `match`: in compiled code, a class pattern that captures does not match
     if not isinstance(item, dict):
         return False
     behind, block = item.get("behind"), item.get("block")
@@ -290,7 +290,7 @@ def _call_of(load: dict[str, Any]) -> Block:
 
 
 def _renamed(message: Message, ids: dict[str, str]) -> Message:
-    """The message with the ids that its results name as the calls have them now."""
+    """Return the message with the new ids of the calls in its results."""
     if not any(block["type"] == "tool_result" and block["tool_use_id"] in ids for block in message["content"]):
         return message
     content = [
@@ -307,7 +307,7 @@ def _renamed(message: Message, ids: dict[str, str]) -> Message:
 
 
 def _unstated(result: Block) -> Block:
-    """A result without the wire's own name of the call, which is the loaded one."""
+    """Return a result without the wire id of its call, which is the loaded id."""
     state = result.get("provider_state")
     if state is None or MARK not in str(state.get("id", "")):
         return result

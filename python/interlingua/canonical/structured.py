@@ -1,7 +1,7 @@
 """
-The value of an answer whose form was asked for, measured by what was asked (spec/3-responses.md#structured-value).
+The value of a structured answer, validated against the requested format (spec/3-responses.md#structured-value).
 
-Whether a provider enforces a form or was merely asked for it is all the same here: the answer is believed when it fits.
+It makes no difference whether the provider enforced the format or only received it as an instruction.
 """
 
 from itertools import islice
@@ -22,20 +22,20 @@ _UNFINISHED: Final = {
 
 
 def structured(response: Any, request: Any) -> Any:
-    """The value that an answer holds, in the form that the request asked for with its `response_format`.
+    """Return the value of an answer, in the format that the request's `response_format` requires.
 
-    Both are canonical: one of the types, plain data or JSON text.
+    Both arguments are canonical: one of the types, plain data or JSON text.
 
-    Raises `InvalidAnswer` when the answer is no JSON, or does not fit: `path` points into the value, `violations` lists
-    all that is wrong, and no text of it holds a word of the answer. It is the model's fault and is not asked again here.
-    Raises `InvalidRequest` when the request asked for no form, for one by a schema that is none, or for one that cannot be
-    measured because a regular expression of it cannot be run.
+    Raises `InvalidAnswer` if the answer is not JSON or does not fit: `path` points into the value, `violations` lists
+    the violations, and no text of the error holds a word of the answer. The fault is the model's; the request is not
+    repeated. Raises `InvalidRequest` if the request has no format, or one whose schema is invalid, or one whose
+    validity cannot be decided because a regular expression of the schema cannot be run.
     """
     wanted = _plain(request, "request").get("response_format")
     wanted = wanted if isinstance(wanted, dict) else {}
     if wanted.get("type") not in ("json", "json_schema"):
         raise InvalidRequest(
-            "the request asks for no form of answer; give it a response_format", path="/response_format"
+            "the request has no format for its answer; give it a response_format", path="/response_format"
         )
     answer = _plain(response, "response")
     validate(answer, "Response")
@@ -43,7 +43,7 @@ def structured(response: Any, request: Any) -> Any:
     schema = wanted.get("schema") if wanted["type"] == "json_schema" else None
     if schema is None:
         if not isinstance(value, dict):
-            raise InvalidAnswer("the answer is not the JSON object that was asked for", path="")
+            raise InvalidAnswer("the answer is not a JSON object, which the request requires", path="")
         return value
     found = _violations(value, schema)
     if found:
@@ -58,12 +58,12 @@ def _plain(value: Any, name: str) -> dict[str, Any]:
     elif isinstance(value, (bytes, str)):
         value = json.loads(value)
     if not isinstance(value, dict):
-        raise InvalidRequest(f"a {name} is JSON text, plain data or one of the types, not {type(value).__name__}")
+        raise InvalidRequest(f"a {name} must be JSON text, plain data or one of the types, not {type(value).__name__}")
     return value
 
 
 def _text(content: list[Any]) -> str:
-    """What the answer says: the call that stood for it, where there was one, else its texts."""
+    """Return the text of the answer: of the blocks that `encoding` marks as the answer, or else of all texts."""
     texts = [block for block in content if block["type"] == "text" and not block.get("refusal")]
     called = [
         block
@@ -80,7 +80,9 @@ def _parsed(text: str, reason: str | None) -> Any:
     try:
         return json.loads(text)
     except InvalidRequest:
-        told = _UNFINISHED.get(reason or "", "the answer is not JSON; ask again, or ask a model that enforces the form")
+        told = _UNFINISHED.get(
+            reason or "", "the answer is not JSON; repeat the request, or use a model that enforces the format"
+        )
         raise InvalidAnswer(told, path="") from None
 
 
@@ -88,11 +90,11 @@ def _violations(value: Any, schema: Any) -> list[dict[str, str]]:
     try:
         found = list(islice(measured(value, schema), _MOST))
     except ValueError:
-        message = "the schema is no JSON Schema, or refers to something outside of itself"
+        message = "the schema is not a valid JSON Schema, or refers to something outside of itself"
         raise InvalidRequest(message, path="/response_format/schema") from None
     unchecked = [message for rule, _, message in found if rule == UNCHECKED]
     if unchecked and len(unchecked) == len(found):
-        raise InvalidRequest(f"the answer cannot be measured: {unchecked[0]}", path="/response_format/schema")
+        raise InvalidRequest(f"the answer cannot be validated: {unchecked[0]}", path="/response_format/schema")
     return [
         {"rule": f"schema.{rule}", "path": where, "message": message}
         for rule, where, message in found

@@ -1,7 +1,7 @@
 """
-One text where a list of blocks is due: a way of writing for programs (spec/1-values.md#text-as-content).
+One text in place of a list of blocks: a short form for programs (spec/1-values.md#text-as-content).
 
-What is validated, stored, hashed and sent is the list; the schema, and with it JSON text and Protobuf, take nothing else.
+The list is validated, stored, hashed and sent. The schema, and with it JSON text and Protobuf, accept only the list.
 """
 
 from typing import Any
@@ -10,12 +10,12 @@ Data = dict[str, Any]
 
 
 def as_blocks(value: Any) -> Any:
-    """A text as a list of one text block; anything else as it is."""
+    """Return a text as a list of one text block; anything else unchanged."""
     return [{"type": "text", "text": value}] if isinstance(value, str) else value
 
 
 def written_out(value: Any, name: str) -> Any:
-    """Plain data of a type of the schema with lists where it has texts: the value itself when it has none."""
+    """Return plain data of a type of the schema with lists in place of texts; the value itself if it has none."""
     if not isinstance(value, dict):
         return value
     match name:

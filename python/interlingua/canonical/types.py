@@ -1,8 +1,8 @@
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_types.py: do not edit.
 """
-The canonical values, as they are inside: plain JSON data, typed.
+The canonical values in their internal form: plain JSON data, typed.
 
-A block, and likewise an event, is told apart by its member `type`; a comparison narrows::
+The member `type` distinguishes blocks, and events; a comparison narrows the type::
 
     if block["type"] == "text":
         print(block["text"])
@@ -13,11 +13,11 @@ Members that this version does not know are kept in the dicts and written back.
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
-"""Who speaks. system and developer hold instructions, tool holds one tool result."""
+"""The speaker. system and developer hold instructions, tool holds one tool result."""
 
 
 class ProviderState(TypedDict):
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
     adapter: str
     """The wire protocol that wrote this state, e.g. anthropic_messages."""
@@ -25,8 +25,8 @@ class ProviderState(TypedDict):
     """The provider that issued it, e.g. anthropic; null when not known."""
     origin: NotRequired[str]
     """
-    Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything.
-    Absent when it is not bound to more than its provider, or when that is not known.
+    Where exactly the state was issued, as an opaque text (spec/1-values.md#origin). It has a meaning only
+    there. Absent when the state is bound to its provider alone, or when the origin is not known.
     """
     id: NotRequired[str]
     """The provider's own id of this item (tool call id, message id, item id)."""
@@ -72,7 +72,7 @@ class Citation(TypedDict):
     end_index: NotRequired[int]
     """End of the cited span in the answer's text, in characters."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class TextBlock(TypedDict):
@@ -90,7 +90,7 @@ class TextBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 ToolUseKind: TypeAlias = Literal["function", "custom"]
@@ -98,7 +98,7 @@ ToolUseKind: TypeAlias = Literal["function", "custom"]
 
 
 class ToolUseBlock(TypedDict):
-    """The model asks for a tool to be run."""
+    """A request of the model to run a tool."""
 
     type: Literal["tool_use"]
     id: str
@@ -119,7 +119,7 @@ class ToolUseBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class ThinkingBlock(TypedDict):
@@ -135,7 +135,7 @@ class ThinkingBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class RedactedThinkingBlock(TypedDict):
@@ -149,13 +149,13 @@ class RedactedThinkingBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class OpaqueBlock(TypedDict):
     """
-    A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss
-    elsewhere.
+    A provider's own item that has no canonical meaning. Its adapter writes it back verbatim; elsewhere it is
+    a loss.
     """
 
     type: Literal["opaque"]
@@ -166,7 +166,7 @@ class OpaqueBlock(TypedDict):
     origin: NotRequired[str]
     """Where exactly it was issued, as in ProviderState."""
     kind: NotRequired[str]
-    """The provider's own type word."""
+    """The provider's own name of the item's type."""
     value: dict[str, Any]
     """The item, verbatim."""
     cache: NotRequired[CacheHint]
@@ -174,14 +174,14 @@ class OpaqueBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class UnknownBlock(TypedDict):
     """A block of a later version: kept whole and written back, never constructed."""
 
     type: Literal["(any other)"]
-    """A type word that this version does not know. One stands for all of them here."""
+    """A type that this version does not know. One value represents them all here."""
 
 
 MessageStatus: TypeAlias = Literal["complete", "partial", "cancelled", "error"]
@@ -203,7 +203,7 @@ class RoutingDecisionRecord(TypedDict):
     chosen_model: str
     """Canonical model id; the same as metadata.model."""
     reason: str
-    """Why, for a person."""
+    """The reason, for a person."""
     rule_name: NotRequired[str | None]
     """Name of the rule, for mode rule."""
     confidence: NotRequired[float | None]
@@ -243,7 +243,7 @@ class Usage(TypedDict):
 
 
 class MessageMetadata(TypedDict):
-    """What is known about a message beside its content."""
+    """What is known about a message besides its content."""
 
     model: NotRequired[str | None]
     """Canonical model id, provider:name."""
@@ -254,9 +254,9 @@ class MessageMetadata(TypedDict):
     usage: NotRequired[Usage | None]
     """Tokens, money and time."""
     parent_tool_use_id: NotRequired[str | None]
-    """On tool messages, the id of the call that is answered."""
+    """On tool messages, the id of the call that the result belongs to."""
     status: NotRequired[MessageStatus]
-    """Where the message stands."""
+    """Status of the message."""
     provider_raw: NotRequired[dict[str, Any] | None]
     """The adapter's own data, opaque to everyone else; not part of equality or of the hash."""
     user_id: NotRequired[str | None]
@@ -266,7 +266,7 @@ class MessageMetadata(TypedDict):
 
 
 SideEffects: TypeAlias = Literal["none", "read", "write", "execute", "network"]
-"""The worst that a tool can do; a tool that does not say is treated as execute."""
+"""The most severe side effect of a tool; a tool without this member is treated as execute."""
 
 
 ToolKind: TypeAlias = Literal["function", "custom", "provider"]
@@ -291,7 +291,7 @@ class Tool(TypedDict):
     input_schema: NotRequired[dict[str, Any]]
     """JSON Schema of the arguments."""
     side_effects: NotRequired[SideEffects]
-    """The worst that a tool can do; a tool that does not say is treated as execute."""
+    """The most severe side effect of a tool; a tool without this member is treated as execute."""
     requires_workspace: NotRequired[bool]
     """True when the tool needs a workspace."""
     strict: NotRequired[bool]
@@ -305,27 +305,27 @@ class Tool(TypedDict):
     cache: NotRequired[CacheHint]
     """Asks the provider to keep the prompt up to and including this item in its cache."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 ToolChoiceType: TypeAlias = Literal["auto", "none", "required", "tool", "allowed"]
 """
-How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool:
-the named one. allowed: only the listed ones.
+Which tools the model may or must call. auto: the model decides. none: no tool. required: at least one.
+tool: the named one. allowed: only the listed ones.
 """
 
 
 ToolChoiceMode: TypeAlias = Literal["auto", "required"]
-"""Whether one of the allowed tools must be called. auto: as the model likes. required: at least one."""
+"""Whether one of the allowed tools must be called. auto: the model decides. required: at least one."""
 
 
 class ToolChoice(TypedDict):
-    """How freely the model may call tools."""
+    """Which tools the model may or must call."""
 
     type: ToolChoiceType
     """
-    auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in
-    names.
+    auto: the model decides. none: no tool. required: at least one. tool: the named one. allowed: only those
+    in names.
     """
     name: NotRequired[str]
     """For type tool, the name."""
@@ -338,11 +338,11 @@ class ToolChoice(TypedDict):
 
 
 ResponseFormatType: TypeAlias = Literal["text", "json", "json_schema"]
-"""The form of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema."""
+"""The format of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema."""
 
 
 class ResponseFormat(TypedDict):
-    """The form that the answer must have."""
+    """The format that the answer must have."""
 
     type: ResponseFormatType
     """text: free. json: any JSON object. json_schema: JSON that satisfies schema."""
@@ -360,13 +360,13 @@ class Reasoning(TypedDict):
     """How much the model may think."""
 
     mode: NotRequired[str]
-    """adaptive, enabled, disabled, or a provider's own word."""
+    """adaptive, enabled, disabled, or a provider's own value."""
     effort: NotRequired[str]
     """none, minimal, low, medium, high, xhigh or max."""
     budget_tokens: NotRequired[int]
     """Limit of reasoning tokens."""
     display: NotRequired[str]
-    """How the reasoning is shown: summarized, omitted or a provider's own word."""
+    """How the reasoning is shown: summarized, omitted or a provider's own value."""
 
 
 OnDrop: TypeAlias = Literal["drop", "error", "placeholder"]
@@ -378,8 +378,8 @@ put a short text in its place and report.
 
 Unanswered: TypeAlias = Literal["error", "placeholder"]
 """
-What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so
-behind it and report.
+What to do with a tool call that has no result. error: refuse. placeholder: add a result that states this
+after it and report.
 """
 
 
@@ -404,7 +404,10 @@ class LossEntry(TypedDict):
     to: NotRequired[str]
     """For move and merge, the JSON Pointer of the destination, in the request as written."""
     value: NotRequired[Any]
-    """For replace, the value that stands there now. For move, what is left behind; nothing when absent."""
+    """
+    For replace, the value that is at path now. For move, the value that is left behind at path; nothing when
+    absent.
+    """
     code: str
     """Reason, from the closed list in spec/registry/loss_codes.json."""
     severity: LossSeverity
@@ -419,18 +422,18 @@ class LossEntry(TypedDict):
 FinishReason: TypeAlias = Literal[
     "stop", "stop_sequence", "length", "tool_calls", "content_filter", "refusal", "pause", "cancelled", "error", "other"
 ]
-"""Why the answer ended. tool_calls whenever the answer holds calls to run."""
+"""Why the answer ended. tool_calls whenever the answer holds calls to execute."""
 
 
 class SkippedTarget(TypedDict):
-    """A target that did not serve the call."""
+    """A target that did not serve the request."""
 
     model: str
     """Canonical model id."""
     reason: str
-    """Machine word."""
+    """The reason, a fixed word for programs."""
     message: NotRequired[str]
-    """For a person."""
+    """The reason, for a person."""
 
 
 class MessageStartEvent(TypedDict):
@@ -442,7 +445,7 @@ class MessageStartEvent(TypedDict):
     model: NotRequired[str]
     """Canonical id of the serving model."""
     response_id: NotRequired[str]
-    """The provider's id of the answer."""
+    """The provider's id of the response."""
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
 
@@ -546,7 +549,7 @@ class UnknownEvent(TypedDict):
     """An event of a later version, to be skipped."""
 
     type: Literal["(any other)"]
-    """An event type that this version does not know. One stands for all of them here."""
+    """An event type that this version does not know. One value represents them all here."""
 
 
 ErrorCategory: TypeAlias = Literal[
@@ -571,7 +574,7 @@ ErrorCategory: TypeAlias = Literal[
     "internal",
     "other",
 ]
-"""Whose fault and what kind."""
+"""The kind of an error, by its cause."""
 
 
 class Violation(TypedDict):
@@ -589,11 +592,11 @@ class TokenEstimate(TypedDict):
     """How many tokens a request will take."""
 
     low: int
-    """Hardly fewer."""
+    """A low estimate: fewer are unlikely."""
     likely: int
     """The best guess."""
     high: int
-    """Hardly more."""
+    """A high estimate: more are unlikely."""
 
 
 class WireRequest(TypedDict):
@@ -610,7 +613,7 @@ class WireRequest(TypedDict):
 
 
 EventActor: TypeAlias = Literal["user", "agent", "system", "tool", "worker"]
-"""Who did what an event tells."""
+"""The actor that caused an event."""
 
 
 EventSensitivity: TypeAlias = Literal["private", "user_controlled", "pseudonymous", "aggregatable"]
@@ -626,10 +629,7 @@ class Event(TypedDict):
     id: str
     """ULID."""
     type: str
-    """
-    What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not
-    know.
-    """
+    """What happened, e.g. route.decided. It determines the payload; a reader skips types that it does not know."""
     alias: NotRequired[str]
     """Another name of the type, in the dotted form of event catalogues."""
     timestamp: str
@@ -641,11 +641,11 @@ class Event(TypedDict):
     parent_event_id: NotRequired[str | None]
     """The event that led to it; null when there is none."""
     actor: EventActor
-    """Who did what an event tells."""
+    """The actor that caused an event."""
     sensitivity: EventSensitivity
     """How private an event is, the most private first."""
     payload: dict[str, Any]
-    """What there is to say, by type."""
+    """Details of the event; the members depend on the type."""
 
 
 RoutingSlot: TypeAlias = Literal[
@@ -657,11 +657,11 @@ RoutingSlot: TypeAlias = Literal[
     "workspace_default",
     "global_default",
 ]
-"""The places that may name a model, in the order in which they are asked."""
+"""The places that may name a model, in the order in which they are tried."""
 
 
 RoutingVerdict: TypeAlias = Literal["not_applicable", "deferred", "rejected", "chose"]
-"""What became of a candidate, or of a slot without one."""
+"""The outcome of a candidate, or of a slot without one."""
 
 
 class RoutingChainEntry(TypedDict):
@@ -670,9 +670,9 @@ class RoutingChainEntry(TypedDict):
     policy: RoutingSlot
     """The slot."""
     verdict: RoutingVerdict
-    """What became of a candidate, or of a slot without one."""
+    """The outcome of a candidate, or of a slot without one."""
     candidate_model: str | None
-    """Canonical model id, or the target that leads to none; null for a slot without a candidate."""
+    """Canonical model id, or the target that resolves to no model; null for a slot without a candidate."""
     reason: str
     """Why the slot named it, for a person."""
     rule_name: NotRequired[str]
@@ -680,11 +680,11 @@ class RoutingChainEntry(TypedDict):
     confidence: NotRequired[float]
     """Between 0 and 1, for the slot pattern."""
     pattern_alternatives: NotRequired[list[str]]
-    """The models behind the proposed one, the best first, for the slot pattern."""
+    """The models that rank below the proposed one, the best first, for the slot pattern."""
     validation_failure: NotRequired[str]
-    """The first reason for which it was rejected, a machine word."""
+    """The first reason for which it was rejected, a fixed word for programs."""
     missing: NotRequired[str]
-    """What its provider lacks to be called, for not_configured."""
+    """For not_configured, what is missing before its provider can be called."""
 
 
 class RouteDecidedPayload(TypedDict):
@@ -704,13 +704,13 @@ class RoutingConstraintFailurePayload(TypedDict):
     """Payload of the event routing_constraint_failure: a change of the session's model that was refused."""
 
     requested_model: str
-    """Canonical id of the model that was asked for."""
+    """Canonical id of the model that was requested."""
     active_model: str | None
     """The model that stays; null when the session had none."""
     failures: list[str]
-    """Why the conversation cannot go on there, machine words."""
+    """Why the conversation cannot continue with that model, as fixed words for programs."""
     message: str
-    """What the user is told."""
+    """The message for the user."""
 
 
 class SessionChangePayload(TypedDict):
@@ -721,7 +721,7 @@ class SessionChangePayload(TypedDict):
     message_ids: NotRequired[list[str]]
     """The messages that were appended, in order; role, status and model are those of the last."""
     role: NotRequired[Role]
-    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    """The speaker. system and developer hold instructions, tool holds one tool result."""
     status: NotRequired[MessageStatus]
     """
     complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
@@ -730,13 +730,13 @@ class SessionChangePayload(TypedDict):
     model: NotRequired[str]
     """Canonical id of the model that answers, or that the session has from now on; absent when it has none."""
     superseded_by: NotRequired[str]
-    """The message that stands for this one and all that were behind it."""
+    """The message that replaces this one and all that came after it."""
     parent_session_id: NotRequired[str]
-    """The session that this one was made from."""
+    """The session from which this one was forked."""
     parent_message_id: NotRequired[str]
-    """The last message of that session that this one began with."""
+    """The last message that this session took from it."""
     category: NotRequired[ErrorCategory]
-    """Whose fault and what kind."""
+    """The kind of an error, by its cause."""
 
 
 class LossPolicy(TypedDict):
@@ -749,34 +749,34 @@ class LossPolicy(TypedDict):
     unanswered: NotRequired[Unanswered]
     """
     What to do with tool calls of a request that have no result. error: refuse where the target takes none.
-    placeholder: put a result that says so behind each and report.
+    placeholder: add a result that states this after each and report.
     """
 
 
 class FailedAttempt(TypedDict):
-    """One call to a provider that gave no answer."""
+    """One provider call that gave no response."""
 
     model: str
-    """Canonical id of the model that was asked."""
+    """Canonical id of the model that was called."""
     category: ErrorCategory
-    """Whose fault and what kind."""
+    """The kind of an error, by its cause."""
     status: NotRequired[int]
     """HTTP status of the provider."""
     waited: NotRequired[float]
-    """Seconds that were waited before the same model was asked again; absent when it was not."""
+    """Seconds before the same model was called again; absent when it was not called again."""
 
 
 class Error(TypedDict):
     """What went wrong, where, and whether to try again."""
 
     category: ErrorCategory
-    """Whose fault and what kind."""
+    """The kind of an error, by its cause."""
     message: str
     """What is wrong and what to do; it holds no content and no secret."""
     provider_message: NotRequired[str]
     """
-    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
-    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    The provider's own message, at most 2,000 characters, without anything that looks like a key. It may hold
+    content of the conversation: it is for the caller, and for no log.
     """
     path: NotRequired[str]
     """JSON Pointer to the place in the input."""
@@ -787,21 +787,21 @@ class Error(TypedDict):
     status: NotRequired[int]
     """HTTP status of the provider."""
     code: NotRequired[str]
-    """The provider's own error word."""
+    """The provider's own error code."""
     request_id: NotRequired[str]
-    """The provider's id of the call that failed, for whoever asks the provider about it."""
+    """The provider's id of the call that failed, for inquiries at the provider."""
     provider: NotRequired[str]
     """The provider that failed."""
     adapter: NotRequired[str]
-    """The adapter that was at work."""
+    """The adapter that was used."""
     loss: NotRequired[list[LossEntry]]
     """For loss_refused, the whole report."""
     violations: NotRequired[list[Violation]]
     """For invalid_request, all that is wrong."""
     attempts: NotRequired[list[FailedAttempt]]
-    """All calls that failed, in order, when there was more than one."""
+    """All provider calls that failed, in order, when there was more than one."""
     skipped: NotRequired[list[SkippedTarget]]
-    """Candidates that could not serve the call, each with the reason, when there were several."""
+    """Candidates that could not serve the request, each with the reason, when there were several."""
     raw: NotRequired[Any]
     """The provider's error body, on request."""
 
@@ -824,7 +824,7 @@ class MediaSource(TypedDict):
 
 
 class ImageBlock(TypedDict):
-    """A picture."""
+    """An image."""
 
     type: Literal["image"]
     source: MediaSource
@@ -832,17 +832,17 @@ class ImageBlock(TypedDict):
     media_type: NotRequired[str]
     """IANA media type, e.g. image/png."""
     detail: NotRequired[str]
-    """How closely to look: auto, low, high or original."""
+    """The level of detail at which the model sees the image: auto, low, high or original."""
     cache: NotRequired[CacheHint]
     """Asks the provider to keep the prompt up to and including this item in its cache."""
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class AudioBlock(TypedDict):
-    """Sound."""
+    """Audio."""
 
     type: Literal["audio"]
     source: MediaSource
@@ -850,17 +850,17 @@ class AudioBlock(TypedDict):
     media_type: NotRequired[str]
     """IANA media type, e.g. audio/wav."""
     transcript: NotRequired[str]
-    """What is said, where the provider gives it."""
+    """Transcript of the speech, when the provider gives one."""
     cache: NotRequired[CacheHint]
     """Asks the provider to keep the prompt up to and including this item in its cache."""
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class VideoBlock(TypedDict):
-    """A film."""
+    """A video."""
 
     type: Literal["video"]
     source: MediaSource
@@ -872,7 +872,7 @@ class VideoBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class DocumentBlock(TypedDict):
@@ -896,15 +896,15 @@ class DocumentBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class ToolResultBlock(TypedDict):
-    """The answer to one tool call."""
+    """The result of one tool call."""
 
     type: Literal["tool_result"]
     tool_use_id: str
-    """Id of the tool_use block that this answers."""
+    """Id of the tool_use block that the result belongs to."""
     content: list["ContentBlock"]
     """What the tool returned: text, images, audio, video, documents and opaque blocks."""
     is_error: NotRequired[bool]
@@ -914,7 +914,7 @@ class ToolResultBlock(TypedDict):
     critical: NotRequired[bool]
     """When true this block is never dropped: a projection that cannot carry it fails."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 KnownBlock: TypeAlias = (
@@ -944,7 +944,7 @@ class Message(TypedDict):
     session_id: NotRequired[str | None]
     """The session that it belongs to; bound when it is appended."""
     role: Role
-    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    """The speaker. system and developer hold instructions, tool holds one tool result."""
     content: list[ContentBlock]
     """The blocks, in order; the order has meaning."""
     name: NotRequired[str]
@@ -956,7 +956,7 @@ class Message(TypedDict):
     critical: NotRequired[bool]
     """When true no block of this message is ever dropped."""
     metadata: NotRequired[MessageMetadata]
-    """What is known about a message beside its content."""
+    """What is known about a message besides its content."""
     created_at: NotRequired[str]
     """
     When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
@@ -965,13 +965,13 @@ class Message(TypedDict):
     schema_version: NotRequired[Literal[1]]
     """Version of the message schema."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
     extra: NotRequired[dict[str, Any]]
     """The user's own data, namespaced keys; never sent."""
 
 
 class Request(TypedDict):
-    """All that a model is asked, for any provider."""
+    """A request to a model, independent of the provider."""
 
     model: NotRequired[str]
     """Canonical model id, provider:name."""
@@ -982,11 +982,11 @@ class Request(TypedDict):
     tools: NotRequired[list[Tool]]
     """The tools that may be called."""
     tool_choice: NotRequired[ToolChoice]
-    """How freely the model may call tools."""
+    """Which tools the model may or must call."""
     parallel_tool_calls: NotRequired[bool]
     """Whether one answer may hold several calls."""
     response_format: NotRequired[ResponseFormat]
-    """The form that the answer must have."""
+    """The format that the answer must have."""
     max_output_tokens: NotRequired[int]
     """Limit of generated tokens, reasoning included."""
     temperature: NotRequired[float]
@@ -994,23 +994,23 @@ class Request(TypedDict):
     top_p: NotRequired[float]
     """Nucleus sampling."""
     top_k: NotRequired[float]
-    """Sample from the k likeliest tokens."""
+    """Sample from the k most likely tokens."""
     min_p: NotRequired[float]
-    """Leave out tokens that are less likely than this part of the likeliest one."""
+    """Leave out tokens that are less likely than this fraction of the most likely one."""
     frequency_penalty: NotRequired[float]
     """Penalty on repeated tokens."""
     presence_penalty: NotRequired[float]
-    """Penalty on tokens that occurred."""
+    """Penalty on tokens that have occurred."""
     seed: NotRequired[int]
     """Seed of the sampler; any integer."""
     stop: NotRequired[list[str]]
     """Texts that end the answer."""
     n: NotRequired[int]
-    """How many answers."""
+    """Number of answers."""
     logprobs: NotRequired[bool]
     """Whether to return log probabilities."""
     top_logprobs: NotRequired[int]
-    """How many alternatives per token."""
+    """Number of alternatives per token."""
     reasoning: NotRequired[Reasoning]
     """How much the model may think."""
     verbosity: NotRequired[str]
@@ -1030,7 +1030,7 @@ class Request(TypedDict):
     loss_policy: NotRequired[LossPolicy]
     """What to do with content that the target cannot express."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class Choice(TypedDict):
@@ -1039,32 +1039,32 @@ class Choice(TypedDict):
     message: Message
     """One turn of a conversation."""
     finish_reason: FinishReason
-    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    """Why the answer ended. tool_calls whenever the answer holds calls to execute."""
     finish_reason_raw: NotRequired[str | None]
-    """The provider's own word."""
+    """The provider's own value."""
     stop_sequence: NotRequired[str | None]
     """The stop text that ended the answer."""
     logprobs: NotRequired[dict[str, Any]]
     """Log probabilities, as the provider gives them."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
 
 
 class Response(TypedDict):
-    """A model's answer."""
+    """A model's response."""
 
     id: NotRequired[str]
-    """The provider's id of the answer."""
+    """The provider's id of the response."""
     model: NotRequired[str]
-    """Canonical id of the model that served the call."""
+    """Canonical id of the model that gave the response."""
     requested_model: NotRequired[str]
-    """Canonical id of the model that was asked for."""
+    """Canonical id of the model that was requested."""
     message: Message
     """One turn of a conversation."""
     finish_reason: FinishReason
-    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    """Why the answer ended. tool_calls whenever the answer holds calls to execute."""
     finish_reason_raw: NotRequired[str | None]
-    """The provider's own word."""
+    """The provider's own value."""
     stop_sequence: NotRequired[str | None]
     """The stop text that ended the answer."""
     usage: NotRequired[Usage]
@@ -1079,17 +1079,17 @@ class Response(TypedDict):
     loss: NotRequired[list[LossEntry]]
     """What was lost on the way to the provider."""
     skipped: NotRequired[list[SkippedTarget]]
-    """Candidates that did not serve the call, each with the reason."""
+    """Candidates that did not serve the request, each with the reason."""
     attempts: NotRequired[list[FailedAttempt]]
-    """Calls that failed before the one that gave this answer, in order."""
+    """Provider calls that failed before the one that gave this response, in order."""
     provider_state: NotRequired[ProviderState]
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    """State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere."""
     raw: NotRequired[dict[str, Any]]
-    """The provider's whole answer, on request."""
+    """The provider's whole response, on request."""
 
 
 class BlockStartEvent(TypedDict):
-    """A block begins; block is what is known of it."""
+    """A block begins; block holds what is known of it."""
 
     type: Literal["block_start"]
     message_id: NotRequired[str]
@@ -1123,11 +1123,11 @@ class MessageCompleteEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     response: Response
-    """A model's answer."""
+    """A model's response."""
     places: NotRequired[list[int]]
     """
-    Where each block, by its index, stands in the content of the message. Present only where blocks came late:
-    then some stand elsewhere, or are one with another.
+    The position of each block, by its index, in the content of the message. Present only when blocks came
+    late: then some have another position, or share one with another block.
     """
 
 

@@ -1,9 +1,9 @@
 """
-The door: is this plain data a canonical request, message or response? (spec/schema, JSON Schema 2020-12)
+The entry point: whether plain data is a canonical request, message or response (spec/schema, JSON Schema 2020-12).
 
-A validator compiled from the hand-written schema answers in one pass. Only when the answer is no, the errors are
-walked to the arm that the value's `type` names, so that the report points at the member that is wrong and not at
-the union that it stands in. No text of a report holds a value of the input.
+A validator compiled from the hand-written schema decides in one pass. Only for an invalid value, the errors are
+followed to the arm that the value's `type` names. So a report points at the invalid member and not at the union around
+it. No text of a report holds a value of the input.
 """
 
 import math
@@ -23,13 +23,13 @@ from interlingua.canonical.loss import Path, pointer
 _SCHEMA: Final = "interlingua.schema.json"
 _CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DEEPEST: Final = 500
-_PART: Final = 1_000  # blocks and messages: a millisecond or two of the validator
-_MOST: Final = 20  # violations in one report: enough to mend an input, too few to flood a log
+_PART: Final = 1_000  # blocks and messages: one or two milliseconds of the validator
+_MOST: Final = 20  # violations in one report: enough to correct an input, too few to flood a log
 
 
 @cache
 def schema() -> dict[str, Any]:
-    """The hand-written schema: the installed copy, or the one of the checkout."""
+    """Return the hand-written schema: the installed copy, or the file of the checkout."""
     for folder in (pathlib.Path(__file__).parents[1] / "_data", pathlib.Path(__file__).parents[3] / "spec" / "schema"):
         if (folder / _SCHEMA).exists():
             return json.loads((folder / _SCHEMA).read_bytes())
@@ -38,19 +38,19 @@ def schema() -> dict[str, Any]:
 
 @cache
 def _validator(name: str) -> Any:
-    """Says what is wrong: compiled from the schema as it is written."""
+    """Compile the schema as written, for a validator that reports what is wrong."""
     return _compiled({**schema(), "$ref": f"#/$defs/{name}"})
 
 
 @cache
 def _quick_validator(name: str) -> Any:
-    """Says yes or no: the arms of a tagged union exclude each other, so the first that fits is enough."""
+    """Compile a validator that only decides: the arms of a tagged union exclude each other, so it stops at a match."""
     quick = {defined: _first_arm(definition) for defined, definition in schema()["$defs"].items()}
     return _compiled({**schema(), "$defs": quick, "$ref": f"#/$defs/{name}"})
 
 
 def _compiled(definition: dict[str, Any]) -> Any:
-    import jsonschema_rs  # here, for a short command that reads a wire needs none of it, and it takes 7 ms
+    import jsonschema_rs  # imported here: it takes 7 ms, and a short command that reads a wire does not need it
 
     return jsonschema_rs.validator_for(definition)
 
@@ -62,10 +62,10 @@ def _first_arm(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def validate(value: Any, name: str = "Request") -> None:
-    """Raises `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
+    """Raise `InvalidRequest` with every violation unless the value is a canonical `name` (any type of the schema).
 
-    Checked are the shape, the base64 text of media, and of an answer whose it is and that its counts fit together.
-    What a schema cannot say is in `check`.
+    It checks the structure, the base64 text of media, and of a response the role of its message and the consistency of
+    its counts. `check` has the rules that a schema cannot express.
     """
     if name not in schema()["$defs"]:
         raise InvalidRequest(f"the schema has no type {name!r}; try Request, Message or Response")
@@ -85,7 +85,7 @@ def validate(value: Any, name: str = "Request") -> None:
 
 
 def malformed_event(event: Any, index: int | None = None) -> InvalidRequest | None:
-    """The error for an event of a stream, which stands at this place in it; None when nothing is wrong with the event."""
+    """Return the error for an event at a position of a stream; None when the event is valid."""
     where = "" if index is None else f"/{index}"
     which = "an event" if index is None else f"event {index}"
     try:
@@ -99,24 +99,24 @@ def malformed_event(event: Any, index: int | None = None) -> InvalidRequest | No
 
 
 def said(name: str) -> str:
-    """The name of a type as it is said in a sentence: StreamEvent is a stream event."""
+    """Return the name of a type for a sentence: "stream event" for StreamEvent."""
     return _CAPITAL.sub(" ", name).lower()
 
 
 def _unreadable(problem: Exception) -> InvalidRequest:
-    """Why the validator could not read a value: it is too deep, or no plain data."""
+    """Return the reason why the validator could not read a value: it is too deep, or not plain data."""
     why = str(problem)
     if isinstance(problem, RecursionError) or "ecursion" in why:
         return too_deep()
     if isinstance(problem, UnicodeError):
         return InvalidRequest(json.HALF_A_PAIR)
-    return InvalidRequest(f"not plain JSON data: {why}; of a value of the types take .plain()")
+    return InvalidRequest(f"not plain JSON data: {why}; for a value of the types use .plain()")
 
 
 def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
-    """All places where a value breaks the schema, as Violation objects; the gravest first.
+    """Return all places where a value breaks the schema, as Violation objects.
 
-    Of a request, a response or a message that fits the schema, what a schema cannot say of one value: see `validate`.
+    For a request, a response or a message that fits the schema, return what the schema cannot express: see `validate`.
     """
     found: dict[str, dict[str, str]] = {}
     for part, ahead in _parts(value, name):
@@ -136,12 +136,12 @@ def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
 
 
 Ahead = tuple[int, int]
-"""How many messages stand ahead of a part of a request, and how many blocks ahead of it in its first message."""
+"""The number of messages before a part of a request, and of blocks before it in its first message."""
 
 
 def _parts(value: Any, name: str) -> Iterator[tuple[Any, Ahead]]:
-    """A value in parts that are valid when it is. The validator is not interrupted while it looks at one, and other
-    threads wait: so what grows with a conversation is shown to it a piece at a time."""
+    """Yield a value in parts that are all valid if the value is valid. Other threads wait while the validator runs: so
+    it gets a conversation in parts of limited size."""
     messages: Any = value.get("messages") if name == "Request" and isinstance(value, dict) else None
     if not isinstance(messages, list) or sum(map(_blocks, messages)) <= _PART:
         yield value, (0, 0)
@@ -163,13 +163,13 @@ def _parts(value: Any, name: str) -> Iterator[tuple[Any, Ahead]]:
 
 
 def _blocks(message: Any) -> int:
-    """How much a message gives to look at: its blocks, and itself."""
+    """Return the size of a message for the validator: its blocks, and itself."""
     content = message.get("content") if isinstance(message, dict) else None
     return len(content) + 1 if isinstance(content, list) else 1
 
 
 def _place(path: list[str | int], ahead: Ahead) -> str:
-    """The pointer of a place in a part, as it is in the whole."""
+    """Return the pointer in the whole value of a place in a part."""
     match path:
         case ["messages", int(message), "content", int(block), *rest]:
             return pointer(("messages", message + ahead[0], "content", block + ahead[1], *rest))
@@ -184,7 +184,7 @@ def _leaves(error: Any) -> Iterator[Any]:
         yield error
         return
     branches: list[list[Any]] = error.kind.context if hasattr(error.kind, "context") else []
-    # the arm that the value means is the one that does not complain about the value's type
+    # the intended arm is the one without an error about the value's type
     meant = [branch for branch in branches if branch and not any(_about_type(leaf, error) for leaf in branch)]
     for branch in meant[:1] or branches[:1]:
         for nested in branch:
@@ -194,7 +194,7 @@ def _leaves(error: Any) -> Iterator[Any]:
 def _about_type(leaf: Any, union: Any) -> bool:
     depth = len(union.instance_path)
     if leaf.kind.name in ("anyOf", "oneOf") and len(leaf.instance_path) == depth:
-        # a union in a union: it is meant when one of its arms is
+        # a union in a union: it is intended when one of its arms is
         return all(branch and any(_about_type(nested, leaf) for nested in branch) for branch in leaf.kind.context)
     where = list(leaf.instance_path)[depth:]
     return (where == ["type"] and leaf.kind.name in ("const", "not")) or (
@@ -216,7 +216,7 @@ PATTERNS: Final = {
         "must be a media type, such as image/png"
     ),
 }
-"""What the patterns of the schema ask for, in words."""
+"""The requirements of the schema's patterns, in words."""
 
 
 def _message(error: Any) -> str:
@@ -250,14 +250,14 @@ def _beyond_schema(value: Any, name: str) -> list[dict[str, str]]:
 
 
 def _unsound(response: dict[str, Any]) -> Iterator[dict[str, str]]:
-    """What no model answers: the message of another, more tokens of reasoning than were generated."""
+    """Yield what no response has: a message of another role, more reasoning tokens than generated tokens."""
     for choice, path in _choices(response):
         if choice["message"]["role"] != "assistant":
             where = pointer((*path, "message", "role"))
-            yield {"rule": "schema.const", "path": where, "message": "an answer is a message of the assistant"}
+            yield {"rule": "schema.const", "path": where, "message": "the message must be of the assistant"}
     usage = response.get("usage") or {}
     if (usage.get("reasoning_tokens") or 0) > usage.get("output_tokens", 0):
-        message = "tokens of reasoning are among those that were generated; there cannot be more of them"
+        message = "reasoning_tokens are part of output_tokens and cannot exceed them"
         yield {"rule": "schema.maximum", "path": "/usage/reasoning_tokens", "message": message}
 
 
@@ -268,15 +268,19 @@ def _choices(response: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
 
 
 def _check_media(request: dict[str, Any]) -> None:
-    # most blocks hold no medium, so places are only told when something is wrong
-    for message in request["messages"]:
-        for block in message["content"]:
+    # most blocks hold no medium, so places are collected only when something is wrong
+    messages: list[dict[str, Any]] = request["messages"]
+    for message in messages:
+        content: list[dict[str, Any]] = message["content"]
+        for block in content:
+            kind: str = block["type"]
             if "source" in block:
                 if _is_broken(block["source"]):
                     raise _refused_media(request)
-            elif block["type"] == "tool_result":
-                for inner in block["content"]:
-                    if "source" in inner and _is_broken(inner["source"]):
+            elif kind == "tool_result":
+                parts: list[dict[str, Any]] = block["content"]
+                for part in parts:
+                    if "source" in part and _is_broken(part["source"]):
                         raise _refused_media(request)
 
 
@@ -296,7 +300,7 @@ def _broken_media(path: Path) -> dict[str, str]:
 
 
 def _media(value: Any, name: str) -> Iterator[Path]:
-    """Where the data of a medium is no base64 text."""
+    """Yield the paths of media whose data is not base64 text."""
     if name == "Message":
         yield from _media_of(value, ())
     elif name == "Response":
@@ -319,7 +323,7 @@ def _media_of(message: dict[str, Any], path: Path) -> Iterator[Path]:
 
 
 def is_base64(data: Any) -> bool:
-    """Whether a text is standard, padded base64. The bytes are thrown away: a vectored decoder is the fastest check."""
+    """Whether a text is standard, padded base64. The bytes are discarded: a vectorized decoder is the fastest check."""
     if not isinstance(data, str):
         return False
     try:
@@ -330,9 +334,10 @@ def is_base64(data: Any) -> bool:
 
 
 def check_plain(value: Any) -> None:
-    """Refuses, in data that did not come from JSON text, what such a text cannot hold.
+    """Raise `InvalidRequest` for values that JSON text cannot hold, in data that did not come from JSON text.
 
-    NaN and infinities, halves of surrogate pairs, names that are no text, objects of other types, endless nesting.
+    These are NaN and infinities, halves of surrogate pairs, names that are not strings, other types and endless
+    nesting.
     """
     found = _not_plain(value, 0)
     if found is not None:
@@ -341,8 +346,8 @@ def check_plain(value: Any) -> None:
 
 
 def _not_plain(value: Any, depth: int) -> tuple[str, list[str | int]] | None:
-    """What is not plain in a value at a depth, and its place, the innermost step first: it is put together on the way out,
-    for there is hardly ever one."""
+    """Return a message about what is not plain in a value at a depth, and the place, the innermost step first. The
+    place is built while the recursion returns, because there is hardly ever one."""
     if depth > _DEEPEST:
         raise too_deep()
     if isinstance(value, str):
@@ -350,7 +355,7 @@ def _not_plain(value: Any, depth: int) -> tuple[str, list[str | int]] | None:
     if isinstance(value, dict):
         for name, item in value.items():
             if not isinstance(name, str) or not (name.isascii() or _is_whole(name)):
-                return "the names of members are texts, of whole characters", []
+                return "the names of members must be strings of whole characters", []
             if type(item) is str and item.isascii():
                 continue  # most values
             if (found := _not_plain(item, depth + 1)) is not None:
@@ -367,7 +372,7 @@ def _not_plain(value: Any, depth: int) -> tuple[str, list[str | int]] | None:
         return None
     if isinstance(value, (float, Decimal)):
         return None if math.isfinite(value) else ("NaN and infinities are not numbers of JSON", [])
-    return f"{type(value).__name__} is no type of JSON; of a value of the types take .plain()", []
+    return f"JSON has no type {type(value).__name__}; for a value of the types use .plain()", []
 
 
 def _is_whole(text: str) -> bool:

@@ -2,8 +2,8 @@
 The command line: a module for each command, a plain function each. The module is imported when its command is asked
 for, and what it needs when it runs: `tests/cli/test_start.py` holds which commands start without pydantic and asyncio.
 
-Exit status: 0 well; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2 the
-input, the command or the configuration is wrong; 3 the loss policy refuses, or something critical cannot be carried. An
+Exit status: 0 success; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2 the
+input, the command or the configuration is invalid; 3 the loss policy refuses, or something critical cannot be carried. An
 error is one line: what, where (JSON Pointer), and what to do. With `--json` it is a canonical error object on standard
 output, unless events are printed there, of which it is the last.
 """
@@ -40,10 +40,10 @@ COMMANDS = (
 with commands of its own."""
 
 _EPILOG = (
-    "Keys and addresses come from the environment: OPENAI_API_KEY, OPENAI_BASE_URL and the like, which "
-    "`interlingua providers` lists; LLM_<NAME>=scheme://key@host adds a provider. "
-    "Exit status: 0 well, 1 a provider failed, 2 wrong input, usage or configuration, "
-    "3 refused because of what would be lost."
+    "Keys and addresses are read from the environment (OPENAI_API_KEY, OPENAI_BASE_URL, …); `interlingua providers` "
+    "lists the variables. LLM_<NAME>=scheme://key@host adds a provider. "
+    "Exit status: 0 success, 1 a provider failed, 2 invalid input, usage or configuration, "
+    "3 refused because of the loss."
 )
 
 
@@ -57,10 +57,10 @@ def _version(asked: bool) -> None:
 
 def about(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Announce what is installed and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Carry conversations with language models between providers, with a complete account of what is lost."""
+    """Carry conversations with language models between providers, with a complete report of every loss."""
 
 
 def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
@@ -68,7 +68,7 @@ def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
     app = typer.Typer(
         name="interlingua",
         cls=Group,
-        help="Carry conversations with language models between providers, with a complete account of what is lost.",
+        help="Carry conversations with language models between providers, with a complete report of every loss.",
         epilog=_EPILOG,
         no_args_is_help=True,
         add_completion=False,

@@ -24,18 +24,21 @@ from interlingua.canonical.loss import Entry
 
 Data = dict[str, Any]
 
-File = Annotated[str, typer.Argument(help="A file; - or nothing for standard input.", show_default=False)]
+File = Annotated[str, typer.Argument(help="Input file; - or no argument reads standard input.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Model = Annotated[
-    str | None, typer.Option("--model", "-m", help="Model, as provider:name, an alias, or a chain of them.")
+    str | None, typer.Option("--model", "-m", help="Model: provider:name, an alias, or a chain of these.")
 ]
 Provider = Annotated[
-    str | None, typer.Option(help="Row of the registry for the target, e.g. groq; by default the wire's own.")
+    str | None,
+    typer.Option(
+        help="Provider of the target, a row of the registry, e.g. groq. Default: the home provider of the wire."
+    ),
 ]
-Replay = Annotated[bool, typer.Option("--replay", help="Answer from recorded exchanges: no key, no network.")]
-Retries = Annotated[
-    str, typer.Option("--retry", help="When a model is asked again: standard, strict, patient, once, none.")
+Replay = Annotated[
+    bool, typer.Option("--replay", help="Answer from recorded exchanges, without a key and without a network.")
 ]
+Retries = Annotated[str, typer.Option("--retry", help="Retry policy: standard, strict, patient, once or none.")]
 
 CANONICAL = "canonical"
 COMPLETES = "_INTERLINGUA_COMPLETE"
@@ -47,15 +50,15 @@ def read(file: str) -> bytes:
         if file != "-":
             return Path(file).read_bytes().removeprefix(BOM_UTF8)
         if sys.stdin is None:
-            raise InvalidRequest("standard input is closed; name a file")
+            raise InvalidRequest("standard input is closed; give a file")
         return sys.stdin.buffer.read().removeprefix(BOM_UTF8)
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or "no name of a file"
+        why = getattr(problem, "strerror", None) or "not a file name"
         raise InvalidRequest(f"cannot read {shown(file)}: {why}") from None
 
 
 def shown(file: str) -> str:
-    return "standard input" if file == "-" else file or "a file without a name"
+    return "standard input" if file == "-" else file or "a file with an empty name"
 
 
 def json_text(file: str) -> bytes:
@@ -125,12 +128,12 @@ def client_of(
     *, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff", **members: Any
 ) -> Any:
     from interlingua.client import Client
-    from interlingua.client.asking import log_rest
+    from interlingua.client.attempts import log_cooldown
     from interlingua.client.retry import PRESETS
     from interlingua.router import Health
 
     one_of("--retry", retry, tuple(PRESETS))
-    tracker = Health(health, observer=log_rest)
+    tracker = Health(health, observer=log_cooldown)
     if not replay:
         return Client(retry=retry, health=tracker, **members)
     from interlingua.client.replay import ReplayTransport, open_registry

@@ -30,36 +30,41 @@ from interlingua.cli._shared import (
 
 def adapt(
     file: File = "-",
-    source: Annotated[str, typer.Option("--from", help="Wire of the input, or canonical.")] = CANONICAL,
-    target: Annotated[str, typer.Option("--to", help="Wire of the output, or canonical.")] = CANONICAL,
-    kind: Annotated[str, typer.Option(help="What the input is: request, response, stream or error.")] = "request",
+    source: Annotated[str, typer.Option("--from", help="Wire format of the input, or canonical.")] = CANONICAL,
+    target: Annotated[str, typer.Option("--to", help="Wire format of the output, or canonical.")] = CANONICAL,
+    kind: Annotated[str, typer.Option(help="Kind of the input: request, response, stream or error.")] = "request",
     provider: Provider = None,
     from_provider: Annotated[
-        str | None, typer.Option("--from-provider", help="The same for the input: whose dialect of its wire it is.")
+        str | None, typer.Option("--from-provider", help="Provider of the input, whose dialect of the wire it is in.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Name of the model at the target.")] = None,
     strict: Annotated[
-        str | None, typer.Option(help="Refuse, with status 3, when something is representation, weakened or lost.")
+        str | None,
+        typer.Option(
+            help="Refuse with exit status 3 at this severity of loss or above: representation, weakened or lost."
+        ),
     ] = None,
     unanswered: Annotated[
         str | None,
-        typer.Option(help="What to do with a request's calls that have no result: error, or placeholder."),
+        typer.Option(help="What to do with tool calls that have no result: error or placeholder."),
     ] = None,
-    loss: Annotated[bool, typer.Option("--loss", help="Show the loss report, on standard error.")] = False,
+    loss: Annotated[bool, typer.Option("--loss", help="Print the loss report to standard error.")] = False,
     state_in_ids: Annotated[
         bool,
-        typer.Option("--state-in-ids", help="Put what other providers need back into the ids of an answer's calls."),
+        typer.Option(
+            "--state-in-ids", help="Carry the state of other providers in the ids of the tool calls of a response."
+        ),
     ] = False,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Keep the provider's own words in a canonical error, alone or in a stream.")
+        bool, typer.Option("--raw", help="Keep the whole body of the provider in a canonical error.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Carry a request, an answer, a stream or an error from one form to another.
+    """Translate a request, a response, a stream or an error from one format to another.
 
-    An error of a wire is a body, or an object with its status, headers and body.
+    The error of a provider is a body, or an object with status, headers and body.
 
-    Wires are openai_chat, anthropic_messages and the others that `interlingua providers` shows in use.
+    Wire formats are openai_chat, anthropic_messages and the others that `interlingua providers` lists.
     """
     from interlingua import translate
 
@@ -67,11 +72,11 @@ def adapt(
     one_of("--unanswered", unanswered, ("error", "placeholder", None))
     one_of("--kind", kind, ("request", "response", "stream", "error"))
     if target == CANONICAL and (provider or model or state_in_ids):
-        raise InvalidRequest("--provider, --model and --state-in-ids speak of the target: name its wire with --to")
+        raise InvalidRequest("--provider, --model and --state-in-ids concern the target: give its wire with --to")
     if source == CANONICAL and from_provider:
-        raise InvalidRequest("--from-provider speaks of the wire of the input: name it with --from")
+        raise InvalidRequest("--from-provider concerns the wire of the input: give it with --from")
     if model is not None and not model.strip():
-        raise InvalidRequest("--model is empty; give the target's own name of the model, or leave the option out")
+        raise InvalidRequest("--model is empty; give the name of the model at the target, or leave the option out")
     endpoint = None
     if target != CANONICAL:
         endpoint = translate.endpoint_of(target, provider=provider, model=model)
@@ -119,7 +124,7 @@ def _print_loss(report: list[Entry], *, whole: bool) -> None:
         # nothing is lost silently, on a terminal neither
         counts = Counter(entry["severity"] for entry in report)
         told = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "representation") if counts[word])
-        say(f"interlingua: {told}; --loss tells what")
+        say(f"interlingua: {told}; use --loss for the report")
 
 
 def _require_wire(option: str, provider: str | None, wire: str) -> None:
@@ -131,7 +136,7 @@ def _require_wire(option: str, provider: str | None, wire: str) -> None:
     row = registry.provider(provider)
     spoken = [row["adapter"], *row.get("other_wires", {})]
     if wire not in spoken:
-        raise InvalidRequest(f"{option}: {provider} does not speak {wire}; it speaks {', '.join(spoken)}")
+        raise InvalidRequest(f"{option}: {provider} does not have the wire {wire}; it has {', '.join(spoken)}")
 
 
 def _adapt_request(
@@ -172,7 +177,7 @@ def _adapt_response(
 def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Data:
     """A canonical value. What is none, but can be read as one of a wire, was meant as that: it is said how to say so."""
     from interlingua import adapters, translate
-    from interlingua.adapters._errors.recognition import recognised
+    from interlingua.adapters._recognition import recognised
 
     try:
         return translate.validated(json.loads(given), name)
@@ -185,7 +190,7 @@ def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Da
                     wires.append(wire)
         if not wires:
             raise
-        hint = f"it can be read as {' or '.join(wires)}: say which with --from"
+        hint = f"it can be read as {' or '.join(wires)}: choose one with --from"
         raise InvalidRequest(f"{problem.message}; {hint}", path=problem.path, violations=problem.violations) from None
 
 
@@ -214,7 +219,7 @@ def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str
         return None, {}, given
     headers = value.get("headers") or {}
     if not isinstance(headers, dict):
-        raise InvalidRequest("headers are an object of texts", path="/headers")
+        raise InvalidRequest("headers must be an object of strings", path="/headers")
     body = value["body"]
     text = body if isinstance(body, str) else b"" if body is None else json.dumps(body)
     return value["status"], {str(name): str(told) for name, told in headers.items()}, text
@@ -238,18 +243,20 @@ def _adapt_stream(
     from interlingua import translate
 
     if as_json and endpoint is not None:
-        raise InvalidRequest("--json goes with requests, answers and canonical events: a stream is written as it comes")
+        raise InvalidRequest(
+            "--json applies to requests, responses and canonical events: a stream of a wire is written in its own framing"
+        )
     if source == CANONICAL:
         events = _events(given)
     else:
         events = list(translate.read_stream([given], source, provider=owner, raw=raw or endpoint is not None))
     first = events[0].get("error") if events else {"category": "stream_truncated"}
     if source == CANONICAL and not events:
-        raise InvalidRequest("the input holds no events")
+        raise InvalidRequest("the input contains no events")
     if source != CANONICAL and first and first["category"] in ("stream_truncated", "invalid_response"):
-        why = "nothing of it can be read" if first["category"] == "stream_truncated" else first["message"]
+        why = "no part of it can be read" if first["category"] == "stream_truncated" else first["message"]
         likely = translate.likely_wire(_first_object(given), "stream", source)
-        raise InvalidWire(f"the input is no stream of {source}: {why}{likely and f'; {likely}'}")
+        raise InvalidWire(f"the input is not a stream of {source}: {why}{likely and f'; {likely}'}")
     if endpoint is None:
         for event in events:
             write(json.dumps(event) + b"\n")

@@ -1,4 +1,4 @@
-"""`interlingua bulk`: adapt many stored conversations, in several processes, and go on after an interruption."""
+"""`interlingua bulk`: adapt many stored conversations, in several processes, and resume after an interruption."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -15,52 +15,58 @@ def bulk(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            help="Files of JSON lines or Parquet, folders of them, or databases of sessions, as sqlite:///chats.db."
+            help="Files of JSON lines or Parquet, folders of such files, or session databases such as sqlite:///chats.db."
         ),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder of the output; that of a run that was ended goes on.")
-    ],
-    target: Annotated[str, typer.Option("--to", help="Wire, provider or model of the output, or canonical.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Output folder; an interrupted run in it is resumed.")],
+    target: Annotated[str, typer.Option("--to", help="Target: a wire, a provider or a model, or canonical.")],
     source: Annotated[
-        str, typer.Option("--from", help="What a row is: canonical, sessions (exports, a database), or a wire's body.")
+        str, typer.Option("--from", help="Format of a row: canonical, sessions (an export or a database), or a wire.")
     ] = CANONICAL,
     provider: Provider = None,
     from_provider: Annotated[
-        str | None, typer.Option("--from-provider", help="The same for the input: whose dialect of its wire it is.")
+        str | None, typer.Option("--from-provider", help="Provider of the input, whose dialect of the wire it is in.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Name of the model at the target.")] = None,
     strict: Annotated[
-        str | None, typer.Option(help="Refuse a row in which something is representation, weakened or lost.")
+        str | None,
+        typer.Option(help="Refuse a row with a loss of this severity or above: representation, weakened or lost."),
     ] = None,
     unanswered: Annotated[
         str | None,
-        typer.Option(help="What to do with calls that have no result: error, or placeholder, as sessions have it."),
+        typer.Option(
+            help="What to do with tool calls that have no result: error, or placeholder (the default for sessions)."
+        ),
     ] = None,
     format: Annotated[
-        str | None, typer.Option(help="jsonl or parquet; by default Parquet where all inputs are.", show_default=False)
+        str | None,
+        typer.Option(help="Output format: jsonl or parquet. Default: parquet if all inputs are.", show_default=False),
     ] = None,
     column: Annotated[
-        str | None, typer.Option(help="Column of Parquet that holds the conversations.", show_default=False)
+        str | None, typer.Option(help="Parquet column with the conversations.", show_default=False)
     ] = None,
     id_column: Annotated[
-        str | None, typer.Option("--id-column", help="Column whose value goes with each row.", show_default=False)
+        str | None,
+        typer.Option("--id-column", help="Column whose value is copied to each output row.", show_default=False),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="How many work at a time; one for each processor.", show_default=False)
+        int | None,
+        typer.Option(min=1, help="Number of worker processes. Default: one for each processor.", show_default=False),
     ] = None,
-    shard_mb: Annotated[int, typer.Option("--shard-mb", min=1, help="How much input makes a shard, in MiB.")] = 32,
-    row_mb: Annotated[int, typer.Option("--row-mb", min=1, help="Limit of one line, in MiB.")] = 64,
-    tenant: Annotated[str, typer.Option(help="Whose sessions of a database.", show_default=False)] = "",
+    shard_mb: Annotated[int, typer.Option("--shard-mb", min=1, help="Size of the input of one shard, in MiB.")] = 32,
+    row_mb: Annotated[int, typer.Option("--row-mb", min=1, help="Largest size of a row, in MiB.")] = 64,
+    tenant: Annotated[
+        str, typer.Option(help="Tenant whose sessions are read from a database.", show_default=False)
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Adapt many stored conversations, each with its loss report, in several processes.
 
-    Each row of the input is one row of the output: its wire and its loss, or its error. A run that was interrupted, by
-    whatever means, goes on when it is started again with the same words.
+    Each input row becomes one output row: its wire and its loss, or its error. An interrupted run resumes when the same
+    command is started again.
 
-    Exit status: 0 all rows are adapted; 2 some cannot be read; 3 some are refused by --strict or hold what is critical and
-    cannot be carried; 1 the work could not be finished.
+    Exit status: 0 all rows were adapted; 2 some cannot be read; 3 some were refused by --strict or hold a critical block that
+    cannot be carried; 1 the run could not be finished.
     """
     from interlingua.bulk import Job, run
 

@@ -11,18 +11,18 @@ from interlingua.cli._shared import AsJson, File, json_text, print_json, write
 
 def check(
     file: File = "-",
-    kind: Annotated[str, typer.Option("--type", help="Type of the schema, e.g. Request or Message.")] = "Request",
-    profile: Annotated[str, typer.Option(help="Profile to satisfy as well, e.g. strict-004.")] = "core",
+    kind: Annotated[str, typer.Option("--type", help="Type in the schema, e.g. Request or Message.")] = "Request",
+    profile: Annotated[str, typer.Option(help="Profile to check as well, e.g. strict-004.")] = "core",
     as_json: AsJson = False,
 ) -> None:
-    """Announce which rules of the contract a value breaks; exit status 2 when it breaks any."""
+    """Check a value against the rules of the contract; exit status 2 if it breaks any."""
     from interlingua.canonical import validate
     from interlingua.canonical.check import check as check_rules
 
     if kind not in validate.schema()["$defs"]:
         raise InvalidRequest(f"the schema has no type {kind!r}; try Request, Message or Response")
     if profile != "core" and kind not in _RULED:
-        raise InvalidRequest(f"--profile goes with the types {', '.join(_RULED)}, not with {kind}")
+        raise InvalidRequest(f"--profile applies to the types {', '.join(_RULED)}, not with {kind}")
     value = json.loads(json_text(file))
     if kind in _RULED:
         check_rules([], profile)  # a profile that there is not is told first
@@ -35,7 +35,7 @@ def check(
         for one in found:
             write(f"{one['path'] or 'the root'}: {one['message']} [{one['rule']}]\n".encode())
     else:
-        write(f"a good {kind.lower()}\n".encode())
+        write(f"valid {kind.lower()}\n".encode())
     if found:
         raise typer.Exit(2)
 

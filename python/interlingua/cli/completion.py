@@ -13,9 +13,9 @@ def completion(
     shell: Annotated[str, typer.Argument(help="bash, zsh or fish.", show_default=False)],
 ) -> None:
     """
-    Print the completion for a shell.
+    Print the completion script for a shell.
 
-    bash: source <(interlingua completion bash) · zsh: the same, behind compinit · fish: interlingua completion fish | source
+    bash: source <(interlingua completion bash) · zsh: the same, after compinit · fish: interlingua completion fish | source
     """
     from typer._completion_shared import get_completion_script
 

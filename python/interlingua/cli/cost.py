@@ -11,43 +11,44 @@ from interlingua.cli._shared import AsJson, Data, json_text, print_json, read, w
 
 
 def cost(
-    model: Annotated[
-        str | None, typer.Argument(help="Model, as provider:name or an alias.", show_default=False)
-    ] = None,
+    model: Annotated[str | None, typer.Argument(help="Model: provider:name or an alias.", show_default=False)] = None,
     file: Annotated[
-        str | None, typer.Argument(help="A usage, a response, or a request to estimate; - for standard input.")
+        str | None,
+        typer.Argument(help="File with a usage, a response, or a request to estimate; - for standard input."),
     ] = None,
     input_tokens: Annotated[
-        int | None, typer.Option("--input", min=0, help="Prompt tokens that no cache served.")
+        int | None, typer.Option("--input", min=0, help="Prompt tokens that were not read from a cache.")
     ] = None,
     output_tokens: Annotated[int | None, typer.Option("--output", min=0, help="Generated tokens.")] = None,
     cached: Annotated[int | None, typer.Option(min=0, help="Prompt tokens read from a cache.")] = None,
     written: Annotated[int | None, typer.Option(min=0, help="Prompt tokens written to a cache.")] = None,
-    version: Annotated[str | None, typer.Option(help="Price table, e.g. 2026-05-08; the newest by default.")] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Version of the price table, e.g. 2026-05-08. Default: the newest.")
+    ] = None,
     reprice: Annotated[
         str | None,
-        typer.Option(help="A file of responses, one or one in each line: what each cost, and costs by the table."),
+        typer.Option(
+            help="File of responses, one for each line: compare the recorded cost of each with the price table."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """
-    Announce what an answer cost, exactly, or what a request may cost.
+    Compute the exact cost of a response, or the possible cost of a request.
 
-    A request costs at least its prompt, likely 500 tokens of answer as well, at most an answer as long as its limit.
+    The range of a request: at least its prompt, probably 500 output tokens more, at most its output limit.
 
-    A model without a price is unpriced, never free.
+    A model without a known price is reported as unpriced, never as free.
     """
     from interlingua import registry
 
     if reprice is not None:
         if model is not None or file is not None:
-            raise InvalidRequest(
-                "--reprice takes the model of each answer from the answer; leave the other arguments out"
-            )
+            raise InvalidRequest("--reprice takes the model from each response; leave the other arguments out")
         _reprice(reprice, version, as_json=as_json)
         return
     if model is None:
-        raise InvalidRequest("name a model, as provider:name or an alias, or give answers with --reprice FILE")
+        raise InvalidRequest("give a model (provider:name or an alias), or responses with --reprice FILE")
     name = str(registry.parse(model))
     counts: Data = {
         "input_tokens": input_tokens,
@@ -57,7 +58,7 @@ def cost(
     }
     counted = any(count is not None for count in counts.values())
     if counted == (file is not None):
-        raise InvalidRequest("give counts (--input, --output, --cached, --written) or a file, one of the two")
+        raise InvalidRequest("give either counts (--input, --output, --cached, --written) or a file")
     usage: Any = {bucket: count or 0 for bucket, count in counts.items()}
     expected: Data | None = None
     if file is not None:
@@ -85,7 +86,7 @@ def _reprice(file: str, version: str | None, *, as_json: bool) -> None:
         usage = _usage(answer)
         model = answer.get("model") or answer.get("requested_model")
         if not isinstance(model, str):
-            raise InvalidRequest(f"answer {position} of {file} names no model")
+            raise InvalidRequest(f"response {position} of {file} has no model")
         priced = registry.priced(usage, model, version)
         if priced["cost_usd"] is None and answer.get("requested_model"):
             priced = registry.priced(usage, answer["requested_model"], version)
@@ -98,8 +99,10 @@ def _reprice(file: str, version: str | None, *, as_json: bool) -> None:
         write(f"{row['model']}: {show.tokens(row['usage'])}: was {before} → {show.money(row['usage'])}\n".encode())
     known = [row for row in rows if row["recorded"]["cost_usd"] and row["usage"]["cost_usd"]]
     was, now = (sum((Decimal(row[at]["cost_usd"]) for row in known), Decimal(0)) for at in ("recorded", "usage"))
-    left = f"; {len(rows) - len(known)} of {len(rows)} have no price on one side" if len(known) < len(rows) else ""
-    write(f"together {was:f} USD → {now:f} USD{left}\n".encode())
+    left = (
+        f"; {len(rows) - len(known)} of {len(rows)} have no known price on one side" if len(known) < len(rows) else ""
+    )
+    write(f"total {was:f} USD → {now:f} USD{left}\n".encode())
 
 
 def _recorded(usage: Data) -> Data:
@@ -115,7 +118,7 @@ def _answers(file: str) -> list[Data]:
         value = [json.loads(line) for line in given.split(b"\n") if line.strip()]
     found = value if isinstance(value, list) else [value]
     if not all(isinstance(answer, dict) for answer in found):
-        raise InvalidRequest(f"{file} must hold responses", path="")
+        raise InvalidRequest(f"{file} must contain responses", path="")
     return found
 
 

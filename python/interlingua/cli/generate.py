@@ -24,25 +24,25 @@ from interlingua.cli._shared import (
 
 
 def generate(
-    prompt: Annotated[str | None, typer.Argument(help="What to say to the model.", show_default=False)] = None,
+    prompt: Annotated[str | None, typer.Argument(help="Prompt for the model.", show_default=False)] = None,
     request: Annotated[
         str | None,
-        typer.Option("--request", "-r", help="A canonical request instead: a file, or - for standard input."),
+        typer.Option("--request", "-r", help="Canonical request instead of a prompt: a file, or - for standard input."),
     ] = None,
     model: Model = None,
-    system: Annotated[str | None, typer.Option("--system", "-s", help="Instructions.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of the answer.")] = None,
-    stream: Annotated[bool, typer.Option(help="Print the answer as it arrives.")] = True,
-    deadline: Annotated[float | None, typer.Option(min=0, help="Seconds for the whole call.")] = None,
+    system: Annotated[str | None, typer.Option("--system", "-s", help="System instructions.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of output tokens.")] = None,
+    stream: Annotated[bool, typer.Option(help="Print the response as it arrives.")] = True,
+    deadline: Annotated[float | None, typer.Option(min=0, help="Time limit of the whole call, in seconds.")] = None,
     retry: Retries = "standard",
     replay: Replay = False,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Give the provider's whole body as well: of its answer, or of its error.")
+        bool, typer.Option("--raw", help="Include the whole body of the provider: of its response or of its error.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """
-    Ask a model. With --json: the response, or with --stream each event in a line.
+    Send a prompt or a request to a model. --json prints the response; with --stream, one event on each line.
 
     Keys and addresses come from the environment: `interlingua providers` lists the variables.
     """
@@ -83,7 +83,7 @@ async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, ra
         from interlingua import show
 
         for one in response.get("skipped", ()):
-            say(f"interlingua: {one['model']} passed over: {one['reason']}")
+            say(f"interlingua: {one['model']} skipped: {one['reason']}")
         say(f"\n{response.get('model')}: {show.usage_line(response['usage'])}")
 
 

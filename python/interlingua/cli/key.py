@@ -10,23 +10,23 @@ from interlingua.cli._shared import AsJson, print_json, say, write
 
 
 def key(
-    name: Annotated[str, typer.Argument(help="What logs and records call it.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Name of the key in logs and records.", show_default=False)],
     signing_secret: Annotated[
         Path | None,
-        typer.Option(help="The signing secret of the server: tell also with what AWS's clients sign."),
+        typer.Option(help="Signing secret of the server: also print the credentials with which AWS clients sign."),
     ] = None,
     keys: Annotated[
-        Path | None, typer.Option(help="Make no new key: tell of the one of this name in a file of keys.")
+        Path | None, typer.Option(help="Use the existing key of this name in a keys file instead of making a new one.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key of a gateway: the key itself, which is shown once, and its row for the file of keys. With a signing secret
-    also the credentials that follow from it, for clients of AWS that sign their calls."""
+    """Create a gateway key: print the key, which is shown only once, and its row for the keys file. With a signing secret,
+    also print the credentials for AWS clients, which sign their calls."""
     from interlingua.access import access_key_id, digest, new_key, read_keys, read_signing_secret, signing_key
     from interlingua.canonical import json
 
     if keys is not None and signing_secret is None:
-        raise InvalidRequest("of a key that is there, only what follows with --signing-secret can be told")
+        raise InvalidRequest("for an existing key, only its AWS credentials can be printed: give --signing-secret")
     told: dict[str, Any] = {}
     if keys is None:
         made = new_key()
@@ -35,7 +35,7 @@ def key(
     else:
         found = [one.digest for one in read_keys(keys) if one.name == name]
         if not found:
-            raise InvalidRequest(f"{keys} has no key of the name {name}")
+            raise InvalidRequest(f"{keys} has no key named {name}")
         sha256 = found[0]
     if signing_secret is not None:
         secret = signing_key(read_signing_secret(signing_secret), sha256)
@@ -49,4 +49,4 @@ def key(
         lines = (f"AWS_{member.upper()}={value}\n" for member, value in told["aws"].items())
         write("".join(lines).encode())
     if "row" in told:
-        say(f"put its row into the list `keys` of the file for serve --keys: {json.dumps(told['row']).decode()}")
+        say(f"add this row to the list `keys` of the file for serve --keys: {json.dumps(told['row']).decode()}")

@@ -23,29 +23,31 @@ _ORDER = ("lost", "weakened", "representation")
 
 
 def launch(
-    agent: Annotated[str, typer.Argument(help="claude, codex, gemini, opencode or pi.", show_default=False)],
+    agent: Annotated[str, typer.Argument(help="Agent: claude, codex, gemini, opencode or pi.", show_default=False)],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="What the agent is given, after --.", show_default=False)
+        list[str] | None, typer.Argument(help="Arguments for the agent, after --.", show_default=False)
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="The model that answers, as provider:name, an alias or a chain.")
+        str | None, typer.Option("--model", "-m", help="Model that answers: provider:name, an alias or a chain.")
     ] = None,
-    policy: Annotated[Path | None, typer.Option(help="Routing policy instead: it decides who answers.")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes a free one.")] = 0,
+    policy: Annotated[
+        Path | None, typer.Option(help="Routing policy that chooses the model, instead of --model.")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 chooses a free one.")] = 0,
     print_env: Annotated[
-        bool, typer.Option("--print-env", help="Print what starts the agent, for a shell, and start nothing.")
+        bool, typer.Option("--print-env", help="Print the shell commands that start the agent, and start nothing.")
     ] = False,
     retry: Retries = "standard",
     replay: Replay = False,
 ) -> None:
-    """Start a coding agent whose models are those of any provider, and tell what it took, cost and lost."""
+    """Start a coding agent on the models of any provider; at the end, report its tokens, cost and losses."""
     from interlingua.client.routing import Routing
     from interlingua.gateway.agents import PACKAGES, WIRES, settings
 
     if agent not in WIRES:
-        raise InvalidRequest(f"there is no agent {agent!r} here; there are {', '.join(WIRES)}")
+        raise InvalidRequest(f"unknown agent {agent!r}; known agents are {', '.join(WIRES)}")
     if (model is None) == (policy is None):
-        raise InvalidRequest("say who answers: --model provider:name, or --policy FILE")
+        raise InvalidRequest("choose the model that answers: --model provider:name, or --policy FILE")
     registry = registry_of(replay=replay)
     name = "auto"
     rules: Data | Path
@@ -64,7 +66,7 @@ def launch(
         chosen = settings(agent, f"http://127.0.0.1:{port or 8080}", _NO_KEY, name, folder)
         lines = [f"export {variable}={shlex.quote(value)}" for variable, value in chosen.environment.items()]
         write("\n".join([*lines, shlex.join((agent, *chosen.arguments))]).encode() + b"\n")
-        say(f"interlingua: this wants a gateway: {_gateway(rules, folder, port, replay=replay)}")
+        say(f"interlingua: start the gateway with: {_gateway(rules, folder, port, replay=replay)}")
         return
     if shutil.which(agent) is None:
         raise InvalidRequest(f"{agent} is not installed: npm install --global {PACKAGES[agent]}")

@@ -8,8 +8,10 @@ from interlingua.cli._shared import AsJson, one_of, print_json, say
 
 
 def models(
-    provider: Annotated[str | None, typer.Option(help="Only those of this provider.")] = None,
-    capability: Annotated[str | None, typer.Option(help="Only those that declare it, e.g. supports_images.")] = None,
+    provider: Annotated[str | None, typer.Option(help="Only models of this provider.")] = None,
+    capability: Annotated[
+        str | None, typer.Option(help="Only models that declare this capability, e.g. supports_images.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the models of the registry, with limits and prices."""
@@ -34,7 +36,7 @@ def models(
         whose = f" of {provider}" if provider else ""
         such = f" that declare {capability}" if capability else ""
         say(
-            f"the registry lists no models{whose}{such}; any name that a provider knows can be asked for, and is unpriced "
+            f"the registry lists no models{whose}{such}; any model name that the provider knows can be used, and is unpriced "
             "unless its provider has prices: see interlingua providers"
         )
         return

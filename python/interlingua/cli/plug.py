@@ -2,7 +2,7 @@
 
 
 def plug() -> None:
-    """Speak the protocol of the conformance suite on standard input and output: JSON alone, so there is no --json."""
+    """Run the protocol of the conformance suite on standard input and output. It is JSON, so there is no --json."""
     from interlingua.plug import serve as serve_plug
 
     serve_plug()

@@ -8,10 +8,10 @@ from interlingua.cli._shared import AsJson, print_json, say
 
 
 def providers(
-    name: Annotated[str | None, typer.Argument(help="Only this one.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="Only this provider.", show_default=False)] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the providers: wires, address, the variables that are looked at, and what is lacking to call each here."""
+    """List the providers: wires, address, environment variables, and the settings that are missing to call each."""
     from interlingua import registry
 
     rows = [registry.standing(one) for one in ([name] if name is not None else registry.providers())]

@@ -25,26 +25,28 @@ from interlingua.cli._shared import (
 def route(
     file: File = "-",
     model: Model = None,
-    policy: Annotated[Path | None, typer.Option(help="Routing policy, a file of JSON or YAML.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Routing policy, a JSON or YAML file.")] = None,
     context: Annotated[
         Path | None,
-        typer.Option(help="What is known of the turn beside the request, a file of JSON or YAML: delegate, skills, …"),
+        typer.Option(help="Context of the turn besides the request (delegate, skills, …), a JSON or YAML file."),
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option(help="Write the decision with all that it was made from to a file; it holds the request."),
+        typer.Option(help="Write the decision and its complete input, including the request, to a file."),
     ] = None,
     decision: Annotated[
         Path | None,
-        typer.Option(help="Make a recorded decision again, and say whether it is the same; needs no request."),
+        typer.Option(help="Repeat a recorded decision and compare the result; needs no request."),
     ] = None,
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
-    """Announce which model should answer, why, and what each candidate would lose, take and cost."""
+    """Decide which model should answer, and show why, with the loss, tokens and cost of each candidate."""
     if decision is not None:
         if file != "-" or model or policy or context or record or replay:
-            raise InvalidRequest("--decision goes alone: the record holds the request, the policy and all else")
+            raise InvalidRequest(
+                "--decision takes no other input: the record contains the request, the policy and everything else"
+            )
         _again(decision, as_json=as_json)
         return
     from interlingua import router, translate
@@ -94,7 +96,7 @@ def _again(file: Path, *, as_json: bool) -> None:
     held = object_in(file, "a recorded decision")
     given = held.get("input", held)
     if not isinstance(given, dict) or not ("request" in given or "turn" in given):
-        raise InvalidRequest(f"{file} holds no input of a decision; record one with interlingua route --record FILE")
+        raise InvalidRequest(f"{file} contains no input of a decision; record one with interlingua route --record FILE")
     recorded: Any = held.get("decision")
     made = _decision(lambda: router.decide_json(given), as_json=as_json)
     same = recorded is None or json.loads(json.dumps(made)) == recorded
@@ -105,8 +107,8 @@ def _again(file: Path, *, as_json: bool) -> None:
 
         show.console().print(show.decision(made))
         if recorded is not None and not same:
-            say(f"interlingua: another decision than the recorded one, which chose {recorded.get('chosen_model')}")
+            say(f"interlingua: the decision differs from the recorded one, which chose {recorded.get('chosen_model')}")
         elif recorded is not None:
-            say("interlingua: the same decision as the recorded one")
+            say("interlingua: the decision is the same as the recorded one")
     if not same:
         raise typer.Exit(1)

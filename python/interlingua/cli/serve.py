@@ -23,111 +23,126 @@ from interlingua.cli.workers import SIGN_S, Worker, serve_with_workers, this_wor
 def serve(
     context: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of gRPC; 0 takes a free one.")] = 50051,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port for gRPC; 0 chooses a free one.")] = 50051,
     http_port: Annotated[
         int | None,
         typer.Option(
             "--http-port",
             min=0,
             max=65535,
-            help="Port of HTTP; 8080 by default, a free one with --port 0, none with --unix.",
+            help="Port for HTTP. Default: 8080; a free one with --port 0; none with --unix.",
             show_default=False,
         ),
     ] = None,
-    no_http: Annotated[bool, typer.Option("--no-http", help="Serve gRPC alone.")] = False,
-    no_grpc: Annotated[bool, typer.Option("--no-grpc", help="Serve HTTP alone.")] = False,
-    unix: Annotated[Path | None, typer.Option(help="Serve gRPC on a Unix socket instead.")] = None,
+    no_http: Annotated[bool, typer.Option("--no-http", help="Serve only gRPC.")] = False,
+    no_grpc: Annotated[bool, typer.Option("--no-grpc", help="Serve only HTTP.")] = False,
+    unix: Annotated[Path | None, typer.Option(help="Serve gRPC on a Unix socket instead of a port.")] = None,
     keys: Annotated[
         Path | None,
-        typer.Option(help="File of the keys that clients of HTTP and of sessions need; interlingua key makes one."),
+        typer.Option(
+            help="File with the keys that clients need for HTTP and for sessions; `interlingua key` makes keys."
+        ),
     ] = None,
     signing_secret: Annotated[
         Path | None,
-        typer.Option(help="With --keys: take signatures of AWS's clients, made from this secret; see interlingua key."),
+        typer.Option(
+            help="With --keys: accept signatures of AWS clients that are derived from this secret; see `interlingua key`."
+        ),
     ] = None,
     anyone: Annotated[
-        bool, typer.Option("--open", help="Serve HTTP and sessions beyond this machine without keys: anyone may call.")
+        bool, typer.Option("--open", help="Serve HTTP and sessions on a public address without keys: anyone may call.")
     ] = False,
     name: Annotated[
-        list[str] | None, typer.Option(help="A name by which HTTP clients may call this server, repeatable.")
+        list[str] | None, typer.Option(help="Host name that HTTP clients may use for this server; repeatable.")
     ] = None,
     tls_cert: Annotated[
-        Path | None, typer.Option(help="Certificate with its chain, PEM: serve TLS. Read again when it changes.")
+        Path | None, typer.Option(help="TLS certificate with its chain, PEM; reloaded when it changes.")
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Key of the certificate, PEM, without a password.")] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="Private key of the certificate, PEM, without a password.")
+    ] = None,
     tls_client_ca: Annotated[
-        Path | None, typer.Option(help="Take only clients with a certificate of these authorities, PEM.")
+        Path | None, typer.Option(help="Accept only clients with a certificate of these authorities, PEM.")
     ] = None,
     sessions: Annotated[
         str | None,
         typer.Option(
-            help="Keep sessions, and what HTTP clients store, in this database: sqlite:///chats.db, or postgresql://user@host/name."
+            help="Database for sessions and for objects that HTTP clients store: sqlite:///chats.db, or postgresql://user@host/name."
         ),
     ] = None,
     store_days: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="With --sessions: how many days a stored response is kept, 30 by default; 0 keeps it until it is deleted.",
+            help="With --sessions: number of days for which a stored response is kept. Default: 30; 0 keeps it until it is deleted.",
             show_default=False,
         ),
     ] = None,
     lease: Annotated[
         float,
-        typer.Option(min=0.1, help="With --sessions: seconds until a session goes on whose server died in an answer."),
+        typer.Option(
+            min=0.1,
+            help="With --sessions: seconds until another server may continue a session whose server died during a response.",
+        ),
     ] = 15,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, JSON or YAML; read again for each turn.")] = None,
     retry: Retries = "standard",
-    health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
+    health: Annotated[
+        str, typer.Option(help="How models get into cooldown after failures: backoff or windows.")
+    ] = "backoff",
     concurrency: Annotated[
         list[str] | None,
-        typer.Option(help="Calls that a provider has at a time: a number for each, or PROVIDER=NUMBER, repeatable."),
+        typer.Option(help="Most calls at a time to one provider: a number for all, or PROVIDER=NUMBER; repeatable."),
     ] = None,
     transport: Annotated[
-        str, typer.Option(help="What calls providers over HTTP: httptools, which is the fastest, or httpx.")
+        str, typer.Option(help="HTTP client for calls to providers: httptools (the fastest) or httpx.")
     ] = "httptools",
     replay: Replay = False,
     pace: Annotated[
-        float, typer.Option(min=0, help="With --replay: stretch the recorded times; 0 leaves them out.")
+        float, typer.Option(min=0, help="With --replay: factor on the recorded delays; 0 leaves them out.")
     ] = 1,
     workers: Annotated[
-        int, typer.Option(min=1, help="How many processes serve, on the same ports; one that dies is started again.")
+        int, typer.Option(min=1, help="Number of server processes on the same ports; a process that dies is restarted.")
     ] = 1,
-    max_message_mb: Annotated[int, typer.Option(min=1, max=2047, help="Limit of one message, in MiB.")] = 64,
+    max_message_mb: Annotated[int, typer.Option(min=1, max=2047, help="Largest size of a message, in MiB.")] = 64,
     max_calls: Annotated[
         int,
         typer.Option(
-            min=1, help="How many calls a process runs at a time; more are refused and told when to come again."
+            min=1, help="Most calls that a process runs at a time; further calls are refused with the time of a retry."
         ),
     ] = 500,
-    grace: Annotated[float, typer.Option(min=0, help="Seconds that running calls get when the server ends.")] = 10,
+    grace: Annotated[
+        float, typer.Option(min=0, help="Seconds for running calls to finish when the server stops.")
+    ] = 10,
     passthrough: Annotated[
         bool,
         typer.Option(
             "--passthrough",
-            help="Pass what a provider's HTTP interface has and this server has not (files, batches, embeddings) on to it.",
+            help="Forward operations that this server does not have (files, batches, embeddings) to the provider.",
         ),
     ] = False,
     inspect: Annotated[
         bool,
-        typer.Option("--inspect", help="Keep the content of the last calls in memory, for the inspector page."),
+        typer.Option("--inspect", help="Keep the content of recent calls in memory, for the inspector page."),
     ] = False,
     inspect_calls: Annotated[
-        int, typer.Option(min=1, max=1000, help="With --inspect: of how many calls content is kept.")
+        int, typer.Option(min=1, max=1000, help="With --inspect: number of calls whose content is kept.")
     ] = 50,
     otel: Annotated[
         bool,
-        typer.Option("--otel", help="Send spans of OpenTelemetry as the OTEL_* variables say; takes the extra otel."),
+        typer.Option(
+            "--otel", help="Send OpenTelemetry spans, configured by the OTEL_* variables; needs the extra `otel`."
+        ),
     ] = False,
     otel_propagate: Annotated[
-        bool, typer.Option("--otel-propagate", help="With --otel: send the trace context on to the providers as well.")
+        bool, typer.Option("--otel-propagate", help="With --otel: also send the trace context to the providers.")
     ] = False,
-    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
-    log_format: Annotated[str, typer.Option(help="text, or json: a line of JSON for each entry.")] = "text",
+    log_level: Annotated[str, typer.Option(help="Log level: debug, info, warning or error.")] = "info",
+    log_format: Annotated[str, typer.Option(help="Log format: text, or json with one object on each line.")] = "text",
     as_json: AsJson = False,
 ) -> None:
-    """Serve gRPC (Adapt, Route, Generate, …) and the wires of the providers over HTTP. Providers' keys come from the
-    environment."""
+    """Serve gRPC (Adapt, Route, Generate, …), and the wires of the providers over HTTP. The keys of the providers are read
+    from the environment."""
     from interlingua.service.logs import log_to_stderr
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
@@ -135,25 +150,25 @@ def serve(
     one_of("--health", health, ("backoff", "windows"))
     one_of("--transport", transport, ("httptools", "httpx"))
     if no_http and (no_grpc or http_port is not None or ((keys is not None or anyone) and sessions is None) or inspect):
-        raise InvalidRequest("--no-http leaves gRPC alone: it goes with no other option of HTTP, nor with --no-grpc")
+        raise InvalidRequest("--no-http serves only gRPC: it cannot be combined with options of HTTP or with --no-grpc")
     if store_days is not None and (sessions is None or no_http):
-        raise InvalidRequest("--store-days is for what HTTP clients store, which takes --sessions")
+        raise InvalidRequest("--store-days concerns objects that HTTP clients store, which needs --sessions and HTTP")
     if passthrough and (no_http or replay):
         raise InvalidRequest(
-            "--passthrough calls real providers over HTTP: it goes neither with --no-http nor with --replay"
+            "--passthrough calls real providers over HTTP: it cannot be combined with --no-http or --replay"
         )
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
-        raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
+        raise InvalidRequest("TLS needs --tls-cert and --tls-key together; --tls-client-ca needs both")
     if otel_propagate and not otel:
-        raise InvalidRequest("--otel-propagate goes with --otel")
+        raise InvalidRequest("--otel-propagate needs --otel")
     worker = this_worker()
     log_to_stderr(log_level, as_json=log_format == "json", worker=None if worker is None else worker.number)
     http_taken = (8080 if port else 0) if http_port is None else http_port
     if workers > 1 and worker is None:
         if unix is not None:
-            raise InvalidRequest("--workers shares ports, and a Unix socket cannot be shared: leave out --unix")
+            raise InvalidRequest("--workers shares ports, and a Unix socket cannot be shared: leave --unix out")
         if sessions is not None and sessions.partition("?")[0] in ("sqlite://", "sqlite:///:memory:"):
-            raise InvalidRequest("--workers takes a database that all of them reach, such as sqlite:///chats.db")
+            raise InvalidRequest("--workers needs a database that all processes reach, such as sqlite:///chats.db")
         ports = {"port": None if no_grpc else port, "http_port": None if no_http else http_taken}
 
         def announce(about: Data) -> None:
@@ -204,7 +219,7 @@ def serve(
             known = tls_client_ca is not None or not access.open
             if not (known or anyone or server.is_local(address)):
                 raise InvalidRequest(
-                    "whoever reaches the sessions of this server reads them: give it --keys or --tls-client-ca, or --open"
+                    "anyone who can reach this server could read its sessions: give --keys or --tls-client-ca, or --open"
                 )
             grpc |= {"sessions": kept}
     http: Data | None = None
@@ -250,7 +265,7 @@ def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker:
     from interlingua.meters import SharedMeters
 
     if signing_secret is not None and keys is None:
-        raise InvalidRequest("--signing-secret is for keys, which --keys gives")
+        raise InvalidRequest("--signing-secret needs --keys")
     secret = None if signing_secret is None else read_signing_secret(signing_secret)
     rows = read_keys(keys) if keys is not None else ()
     meters = None if worker is None else SharedMeters(worker.meters)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 sessions = typer.Typer(
     cls=Group,
-    help="List, export, import and delete stored sessions, and what clients of a gateway stored.",
+    help="List, export, import and delete stored sessions and the objects that clients of a gateway stored.",
     no_args_is_help=True,
 )
 
 Database = Annotated[
     str, typer.Argument(help="sqlite:///chats.db, or postgresql://user@host/name.", show_default=False)
 ]
-Tenant = Annotated[str, typer.Option(help="Whose; by default those of a server without keys.", show_default=False)]
+Tenant = Annotated[str, typer.Option(help="Tenant. Default: that of a server without keys.", show_default=False)]
 
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -31,11 +31,11 @@ _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def list_(
     database: Database,
     tenant: Tenant = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
-    prefix: Annotated[str, typer.Option(help="Those whose ids begin so.", show_default=False)] = "",
+    limit: Annotated[int, typer.Option(min=1, help="Largest number of sessions.")] = 50,
+    prefix: Annotated[str, typer.Option(help="Only sessions whose ids begin with this text.", show_default=False)] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List sessions: the one that was made last first."""
+    """List sessions, the newest first."""
 
     async def listed() -> None:
         async with _open(database) as opened:
@@ -55,7 +55,7 @@ def export(
     ids: Annotated[list[str], typer.Argument(help="Ids of sessions.", show_default=False)],
     tenant: Tenant = "",
 ) -> None:
-    """Write sessions as lines of JSON: each with its messages, its id map and its repricings, one behind the other."""
+    """Write sessions as JSON lines, one session after the other: each with its messages, its id map and its repricings."""
 
     async def exported() -> None:
         from interlingua.sessions import SessionNotFound
@@ -66,7 +66,7 @@ def export(
                     async for line in opened.of(tenant).export(identity):
                         write(line.encode() + b"\n")
                 except SessionNotFound:
-                    raise InvalidRequest(f"there is no session of the id {identity}") from None
+                    raise InvalidRequest(f"there is no session with the id {identity}") from None
 
     run_async(exported())
 
@@ -74,16 +74,16 @@ def export(
 @sessions.command("import", cls=Command)
 def import_(
     database: Database,
-    file: Annotated[str, typer.Argument(help="What export wrote; - is standard input.")] = "-",
+    file: Annotated[str, typer.Argument(help="File that export wrote; - is standard input.")] = "-",
     keep_ids: Annotated[
-        bool, typer.Option("--keep-ids", help="Under the ids that they had, which must be free.")
+        bool, typer.Option("--keep-ids", help="Keep the ids of the export, which must not exist yet.")
     ] = False,
     tenant: Tenant = "",
     as_json: AsJson = False,
 ) -> None:
-    """Store the sessions of an export, each whole or not at all, and print their ids. A database that is not there is made.
+    """Store the sessions of an export, each completely or not at all, and print their ids. A missing database is created.
 
-    They get ids of their own. It ends at the first that cannot be stored; those before it are.
+    The sessions get new ids. The import stops at the first session that cannot be stored; those before it are stored.
     """
     given = read(file).splitlines()
 
@@ -98,7 +98,7 @@ def import_(
                     try:
                         chat = await opened.of(tenant).import_(lines, keep_ids=keep_ids)
                     except InvalidRequest as problem:
-                        told = f"{shown(file)}: the session that begins in line {first}: {problem.message}"
+                        told = f"{shown(file)}: the session that begins on line {first}: {problem.message}"
                         raise InvalidRequest(told, violations=problem.violations) from None
                     found.append(chat.id)
         finally:
@@ -120,24 +120,24 @@ def purge(
     older_than: Annotated[
         str | None,
         typer.Option(
-            "--older-than", help="All that has not changed for so long: 90m, 12h, 30d, 8w.", show_default=False
+            "--older-than", help="Everything that has not changed for this time: 90m, 12h, 30d, 8w.", show_default=False
         ),
     ] = None,
-    everything: Annotated[bool, typer.Option("--everything", help="All that the tenant has.")] = False,
+    everything: Annotated[bool, typer.Option("--everything", help="Everything of the tenant.")] = False,
     tenant: Tenant = "",
-    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="With --older-than: of every tenant.")] = False,
+    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="With --older-than: for all tenants.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete sessions and stored objects with everything that belongs to them, by id, by age, or all of a tenant.
+    """Delete sessions and stored objects, with everything that belongs to them: by id, by age, or everything of a tenant.
 
-    A session in which an answer is generated is not deleted by its id. What another object goes on from is named by nobody
-    from now on, and removed with the last of those. Exit status 2: an id names nothing; the others are deleted.
+    A session in which a response is being generated is not deleted by its id. An object that another object continues from can
+    no longer be named, and is removed together with the last of those. Exit status 2: an id does not exist; the others are deleted.
     """
     given = [bool(ids), older_than is not None, everything]
     if sum(given) != 1:
-        raise InvalidRequest("say what is to be deleted: ids, --older-than AGE, or --everything")
+        raise InvalidRequest("choose what to delete: ids, --older-than AGE, or --everything")
     if all_tenants and (older_than is None or tenant):
-        raise InvalidRequest("--all-tenants goes with --older-than and without --tenant")
+        raise InvalidRequest("--all-tenants needs --older-than and excludes --tenant")
     age = timedelta(0) if older_than is None else _age(older_than)
 
     async def purged() -> None:
@@ -163,7 +163,7 @@ def purge(
         else:
             write(f"deleted: {deleted['sessions']} sessions, {deleted['objects']} stored objects\n".encode())
         if missing:
-            raise InvalidRequest(f"there is nothing of the id {', '.join(missing)}")
+            raise InvalidRequest(f"nothing has the id {', '.join(missing)}")
 
     run_async(purged())
 
@@ -186,7 +186,7 @@ async def _purged(opened: "Sessions", objects: "Objects", identity: str) -> str 
 def _age(text: str) -> timedelta:
     found = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
     if found is None:
-        raise InvalidRequest(f"--older-than takes a number and m, h, d or w, such as 30d; not {text!r}")
+        raise InvalidRequest(f"--older-than must be a number and m, h, d or w, such as 30d; not {text!r}")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 

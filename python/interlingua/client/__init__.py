@@ -1,12 +1,13 @@
 """
-Calling providers: `Client`, the transports that it can stand on, and what a transport is.
+Calls to providers: `Client`, its transports, and the protocol of a transport.
 
     async with Client() as client:
         response = await client.generate(request, model="anthropic:claude-sonnet-5-5")
         print(response.text, response.cost)
 
 `SyncClient` is the same without `await`.
-Each module is imported when a name of it is first used: routing calls nobody and needs neither asyncio nor a transport.
+Each module is imported when a name of it is first used, because routing makes no call and needs neither asyncio nor a
+transport.
 """
 
 from importlib import import_module

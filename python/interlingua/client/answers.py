@@ -1,7 +1,8 @@
 """
-What came back: answers read, refusals and failures turned into typed errors.
+The response of a provider: a success is read, an error response or a failure becomes a typed error.
 
-No message holds content or a key: what a provider says is in `provider_message` and `raw`, with the key taken out.
+No message of an error holds content or a key. The provider's own text is in `provider_message` and `raw`, without the
+key.
 """
 
 import re
@@ -29,23 +30,23 @@ from interlingua.client.transport import Answer, TransportFailed
 Response = dict[str, Any]
 
 ERROR_BODY_LIMIT = 1 << 20
-"""How much of an error answer is read, in bytes."""
+"""The number of bytes that are read of an error response."""
 
 _ABOUT_KEYS = frozenset(("authentication", "permission"))
 _PASS_OVER = frozenset(("not_found", "unsupported", "context_overflow"))
 
 
 REFUSAL = "refusal"
-"""The cause of fail-over that a caller may ask for (spec/8-errors.md#refusal)."""
+"""The cause of fail-over that a caller may request (spec/8-errors.md#refusal)."""
 
 
-def refused(response: Mapping[str, Any]) -> bool:
-    """Whether an answer says that the model, or a filter of its provider, declined to give one."""
+def is_refusal(response: Mapping[str, Any]) -> bool:
+    """Whether a response states that the model, or a filter of its provider, declined to answer."""
     return response["finish_reason"] in (REFUSAL, "content_filter")
 
 
 async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
-    """The body. What is beyond the limit is cut off or refused."""
+    """Read the body. Bytes beyond the limit are cut off (`cut`), or `TransportFailed` is raised."""
     body = bytearray()
     async for chunk in answer.chunks():
         body += chunk
@@ -57,7 +58,7 @@ async def whole(answer: Answer, limit: int, *, cut: bool = False) -> bytes:
 
 
 def read(call: Call, answer: Answer, body: bytes) -> Response:
-    """The canonical response of a successful answer. Raises `ProviderError` when it cannot be read."""
+    """The canonical response of a success. Raises `ProviderError` when the body cannot be read."""
     try:
         data = json.loads(body)
         if not isinstance(data, dict):
@@ -67,7 +68,7 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
         raise ProviderError(in_band(call, problem.error)) from None
     except (InvalidWire, InvalidRequest) as problem:
         if b'"error"' in body:
-            raise ProviderError(refusal(call, answer, body)) from None
+            raise ProviderError(response_error(call, answer, body)) from None
         raise ProviderError(
             _error(call.endpoint, "invalid_response", f"the provider's answer cannot be read: {problem.message}")
             | {"status": answer.status}
@@ -76,24 +77,24 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
     return data_of(response)
 
 
-async def refuse_page(call: Call, answer: Answer) -> None:
-    """A page where a stream was asked for is not an empty stream. Raises `ProviderError`."""
+async def check_no_page(call: Call, answer: Answer) -> None:
+    """Raise `ProviderError` for an HTML page that was sent in the place of a stream."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "text/html":
         return
-    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
+    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} instead of a stream")
     raise ProviderError(error | {"status": answer.status})
 
 
 def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
-    """An error that came in a stream, or with the status of a success, as the error of the call."""
+    """The error of the call for an error that arrived in a stream or with the status of a success."""
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
     return _without_secrets(call, error)
 
 
-def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
-    """The canonical error for an error answer, without the caller's key."""
+def response_error(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
+    """The canonical error for an error response, without the caller's key."""
     error = data_of(translate.from_wire_error(answer.status, answer.headers, body, call.endpoint, raw=True))
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
@@ -107,23 +108,23 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
 
 
 def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
-    found = "|".join(_written(secret) for secret in call.secrets if secret)
-    if not found:
+    pattern = "|".join(_pattern_of(secret) for secret in call.secrets if secret)
+    if not pattern:
         return error
-    masked: dict[str, Any] = _masked(error, re.compile(found))
-    # a key may have been cut in two where the words of the body end
+    masked: dict[str, Any] = _masked(error, re.compile(pattern))
+    # the limit of the provider's message may have cut a key in two
     return error if masked == error else data_of(translate.with_provider_message(masked))
 
 
-def _written(secret: str) -> str:
-    """Where a key stands in a text. A short one, such as `test` or `none` of a local server, is part of other words as well."""
+def _pattern_of(secret: str) -> str:
+    """The pattern that finds a key in a text. A short key (`test`, `none` of a local server) must be a whole word."""
     pattern = re.escape(secret)
     return pattern if len(secret) >= _NO_PART_OF_WORDS else rf"(?<!\w){pattern}(?!\w)"
 
 
 _NO_PART_OF_WORDS = 8
 _OURS = frozenset(("category", "adapter", "provider"))
-"""Members of an error in which a provider has no say."""
+"""Members of an error that never hold a text of the provider."""
 
 
 def _masked(error: dict[str, Any], secrets: re.Pattern[str]) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def _masked(error: dict[str, Any], secrets: re.Pattern[str]) -> dict[str, Any]:
 
 
 def _without(value: Any, secrets: re.Pattern[str]) -> Any:
-    """A value of JSON without the secrets that stand in its texts and in the names of its members."""
+    """A JSON value without the secrets in its texts and in the names of its members."""
     if isinstance(value, str):
         return secrets.sub("[secret]", value)
     if isinstance(value, list):
@@ -151,11 +152,11 @@ def _error(endpoint: Endpoint | None, category: str, message: str, *, retryable:
 
 
 def failure(problem: TransportFailed | Interrupted, call: Call | None) -> InterlinguaError:
-    """What a failed or interrupted wait is to the caller."""
+    """The error to raise for a failed or interrupted wait."""
     endpoint = call.endpoint if call is not None else None
     match problem:
         case TransportFailed():
-            return unreached(problem, call)
+            return network_failure(problem, call)
         case Interrupted(reason="deadline"):
             return ProviderError(
                 _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
@@ -169,18 +170,18 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
 
 
 def shut_down(message: str = "the server was shut down before the answer was complete") -> ProviderError:
-    """What the end of this process is to the caller: a failure of ours, and of no provider (spec/9-service.md#drain)."""
+    """The error when this process ends. It is our failure and not that of a provider (spec/9-service.md#drain)."""
     return ProviderError({"category": "server_error", "message": message, "retryable": True, "code": "shutdown"})
 
 
-def no_place(call: Call) -> ProviderError:
-    """What it is to the caller that all calls which a provider may have at a time are under way."""
-    message = f"{_name(call.endpoint)} has as many calls as it may have at a time"
+def too_many_calls(call: Call) -> ProviderError:
+    """The error when a provider already has the maximum number of concurrent calls."""
+    message = f"{_name(call.endpoint)} already has the maximum number of concurrent calls"
     return ProviderError(_error(call.endpoint, "overloaded", message, retryable=True))
 
 
-def unreached(problem: TransportFailed, call: Call | None) -> ProviderError:
-    """What a failure of the network is to the caller: with the name and the host of whom it tells."""
+def network_failure(problem: TransportFailed, call: Call | None) -> ProviderError:
+    """The error for a failure of the network, with the name and the host of the provider."""
     if call is None:
         return ProviderError(_error(None, problem.category, problem.message, retryable=problem.retryable))
     message = f"{_name(call.endpoint)}{_host(call.url)}: {problem.message}"
@@ -192,14 +193,16 @@ def _name(endpoint: Endpoint) -> str:
 
 
 def _host(url: str) -> str:
-    """The host of an address, and no more of it: a user, a path or a query may be secret."""
+    """The host of an address, without the user, path and query, because they may be secret."""
     if not url.startswith(("http://", "https://")):
         return ""
     host = urlsplit(url).netloc.rpartition("@")[2]
     return f" at {host}" if host else ""
 
 
-def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:
+def served_record(
+    routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]
+) -> dict[str, Any] | None:
     """The routing record, with the model that served in the end."""
     if routing is None:
         return None
@@ -207,10 +210,10 @@ def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str
     return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
 
 
-def another_may_do(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
-    """Whether the next candidate is worth a try after this failure. A request that is wrong is wrong for all."""
+def another_may_succeed(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
+    """Whether the next candidate may succeed after this failure. An invalid request is invalid for all candidates."""
     if isinstance(error, ProviderError):
         category = error.error["category"]
-        refused = category == "content_filter" and REFUSAL in fail_over_on
-        return error.retryable or category in _PASS_OVER or refused
+        refusal_counts = category == "content_filter" and REFUSAL in fail_over_on
+        return error.retryable or category in _PASS_OVER or refusal_counts
     return isinstance(error, (CannotAdapt, NotConfigured))

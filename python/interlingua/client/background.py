@@ -1,8 +1,8 @@
 """
-An event loop in a thread of its own: what the synchronous faces of `Client` and `Sessions` stand on.
+An event loop in a thread of its own: the base of the synchronous variants of `Client` and `Sessions`.
 
-Any thread may hand it work and waits for what the work gives. Whoever stops waiting (Ctrl-C) cancels the work, and goes
-on when it has been cleared away, so that a call to a provider is closed by then.
+Any thread may give it work and waits for the result. A thread that stops waiting (Ctrl-C) cancels the work. It
+continues when the work has cleaned up, so that the call to a provider is closed by then.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from interlingua.canonical.errors import Cancelled
 
 T = TypeVar("T")
 
-_CLEARING_S: Final = 5.0
-"""How long whoever has interrupted a wait waits for the work to be cleared away."""
+_CLEANUP_S: Final = 5.0
+"""How long an interrupted thread waits for the cancelled work to clean up, in seconds."""
 
 
 class BackgroundLoop:
-    """An event loop in a thread, from now until it is closed, collected, or the program ends."""
+    """An event loop in a thread, until it is closed or collected, or until the program ends."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
@@ -31,10 +31,10 @@ class BackgroundLoop:
         self._stop = weakref.finalize(self, _stop, self._loop, self._thread)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the work gives, or raises. It sees the context variables of the caller.
+        """Do the work, and return its result or raise its exception. It sees the context variables of the caller.
 
-        Raises `RuntimeError` where nobody could do the work: in the loop's own thread, when the loop is closed, and in
-        another process than that which made it. Raises `Cancelled` when the loop is closed meanwhile.
+        Raises `RuntimeError` where the work cannot be done: in the loop's own thread, when the loop is closed, and in
+        another process than the one that created it. Raises `Cancelled` when the loop is closed meanwhile.
         """
         refused = self._refusal()
         if refused is not None:
@@ -60,17 +60,17 @@ class BackgroundLoop:
             return result.result()
         except BaseException:
             if not result.done():
-                self.call(cancel)  # when another thread has closed it, it has cancelled everything
-                wait([result], _CLEARING_S)
+                self.call(cancel)  # if another thread has closed the loop, everything is cancelled already
+                wait([result], _CLEANUP_S)
             raise
 
     def call(self, function: Callable[[], object]) -> None:
-        """Has a function called in the loop's thread, and does not wait for it. Nothing happens when it is closed."""
+        """Call a function in the loop's thread without waiting for it. Does nothing when the loop is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function)
 
     def close(self) -> None:
-        """Cancels what still runs and ends the thread. Any number of times."""
+        """Cancel all running work and end the thread. May be called any number of times."""
         if threading.current_thread() is self._thread:
             raise RuntimeError(_OWN_THREAD)
         self._stop()
@@ -88,11 +88,13 @@ class BackgroundLoop:
         return None if self._thread.is_alive() else _FORKED
 
 
-_CLOSED: Final = "it is closed; make another one"
-_FORKED: Final = "it was made before this process was forked, and its thread is in the parent: make one in each process"
+_CLOSED: Final = "it is closed; create another one"
+_FORKED: Final = (
+    "it was created before this process was forked, and its thread is in the parent; create one in each process"
+)
 _OWN_THREAD: Final = (
-    "called from the thread that does its work, which would wait for itself: in what it calls back, use the asynchronous "
-    "class, or another thread"
+    "called from the thread that does its work, which would wait for itself: in a callback, use the asynchronous class "
+    "or another thread"
 )
 
 
@@ -106,21 +108,21 @@ def _settle(result: "Future[T]", task: "asyncio.Task[T]") -> None:
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    """Runs the loop until it is stopped, then clears away what is left of it."""
-    # one of its own, for the loop's own way to end its threads starts another one, which a program that ends may not
+    """Run the loop until it is stopped, then cancel and close all that is left."""
+    # its own executor: to end its default one the loop starts a thread, which a program that ends may not do
     threads = ThreadPoolExecutor(thread_name_prefix=threading.current_thread().name)
     loop.set_default_executor(threads)
     try:
         loop.run_forever()
         tasks = asyncio.all_tasks(loop)
-        loop.run_until_complete(_cleared(tasks))
+        loop.run_until_complete(_cancelled(tasks))
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-async def _cleared(tasks: "set[asyncio.Task[Any]]") -> None:
+async def _cancelled(tasks: "set[asyncio.Task[Any]]") -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
@@ -130,5 +132,5 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
     if not thread.is_alive():  # in a forked process
         return
     loop.call_soon_threadsafe(loop.stop)
-    if thread is not threading.current_thread():  # which may be the one that collects what nobody holds any more
+    if thread is not threading.current_thread():  # garbage collection may run in this very thread
         thread.join()

@@ -1,4 +1,4 @@
-"""What one call is: what was asked, and what is sent to whom."""
+"""One call: its plan, and the provider call that is sent for it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -16,9 +16,9 @@ Request = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may take: `idle` seconds without a byte from the provider, `answer` bytes of an answer.
+    """The limits of one call: `idle` seconds without a byte from the provider, `answer` bytes of a response.
 
-    A provider that says nothing for `silence` seconds counts as one that failed when a deadline ends the call.
+    When a deadline ends the call, it counts as a failure of the provider if that was silent for `silence` seconds.
     """
 
     idle: float | None = 300.0
@@ -28,10 +28,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Who answers a call, known when its answer begins.
+    """The model that answers a call, known when its response begins.
 
-    `model` is the canonical id, `headers` are those of the provider's answer, names in lower case; `loss` is the report
-    of the request, `wire` the request as it was sent, without what authorizes it.
+    `model` is the canonical id, `headers` are those of the provider's response, with names in lower case; `loss` is the
+    report of the request, `wire` the request as it was sent, without its authorization.
     """
 
     model: str
@@ -43,7 +43,7 @@ class Answered:
 
 
 class StreamOptions(TypedDict, total=False):
-    """What may be said of a call beside its request; `Client.generate` tells what each means."""
+    """The options of a call besides its request; `Client.generate` explains each of them."""
 
     model: str | None
     adapter: str | None
@@ -57,17 +57,17 @@ class StreamOptions(TypedDict, total=False):
 
 
 class GenerateOptions(StreamOptions, total=False):
-    """The same for an answer that comes whole."""
+    """The same for a response that is not streamed."""
 
     raw: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What was asked of the client, checked: one request, the models to ask in turn, over which wire, one message to be.
+    """A checked call of the client: one request, the models to try in turn, the wire, and the id of the new message.
 
-    `on_answer` is told who answers, before anything of the answer is given;
-    `fail_over_on` names what else than failures leads to the next model: `refusal`.
+    `on_answer` is called with the model that answers, before any part of the response is delivered;
+    `fail_over_on` names what, besides a failure, leads to the next model: `refusal`.
     """
 
     request: Request
@@ -83,13 +83,13 @@ class Plan:
 
 @dataclass(slots=True)
 class Trail:
-    """What was tried before an answer came: the candidates that were passed over, and each call that failed."""
+    """The record of what was tried: the candidates that were passed over, and each provider call that failed."""
 
     skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def with_trail(self, error: InterlinguaError, *, cut_short: bool = False) -> InterlinguaError:
-        """The error that ends the call, with the trail when there was more than what the error itself tells."""
+        """The error that ends the call, with the trail when the trail states more than the error itself."""
         if isinstance(error, (ProviderError, NotConfigured)):
             if self.skipped:
                 error.error["skipped"] = self.skipped
@@ -99,31 +99,31 @@ class Trail:
 
 
 class Attempt(Protocol):
-    """Whoever is told of one call to a provider: how it ends, and of a stream also when it begins."""
+    """An observer of one provider call. It is notified of the end, and for a stream also of the beginning."""
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """Headers that go to the provider with the call."""
+        """Headers that are sent to the provider with the call."""
         ...
 
     def begun(self) -> None:
-        """The first event of a stream is there."""
+        """The first event of a stream has arrived."""
         ...
 
     def answered(self, response: Mapping[str, Any]) -> None:
-        """The answer is whole."""
+        """The response is complete."""
         ...
 
     def failed(self, problem: BaseException | str) -> None:
-        """The call has failed; a text is the category of why. Nothing happens when it has ended already."""
+        """The call has failed; a text is the category of the error. Does nothing when the call has ended already."""
         ...
 
 
 class Tracing(Protocol):
-    """Whoever is told of decisions, of calls to providers, and of tools: `interlingua.telemetry.Telemetry`."""
+    """An observer of decisions, provider calls and tools: `interlingua.telemetry.Telemetry`."""
 
     def attempt(self, call: "Call") -> Attempt:
-        """A call to a provider begins."""
+        """A provider call begins."""
         ...
 
     def decided(self, event: dict[str, Any]) -> None:
@@ -131,8 +131,8 @@ class Tracing(Protocol):
         ...
 
     def tool(self, call: Mapping[str, Any], side_effects: str | None) -> AbstractContextManager[Callable[[str], None]]:
-        """A tool call that is carried out: what it gives is told the class of a failure. `side_effects` are those of the
-        tool, None where there is no such tool."""
+        """A tool call is executed. The function of the context is called with the class of a failure. `side_effects`
+        are those of the tool; None when there is no such tool."""
         ...
 
 
@@ -140,8 +140,8 @@ class Tracing(Protocol):
 class Call:
     """One call to one model. Headers and secrets hold the key and are not printed.
 
-    `key` tells, when asked, where the key comes from, or what to set when there is none; `lacks` what the provider wants beside
-    what an unsigned call carries.
+    `key` returns a text: where the key comes from, or what to set when there is none. `lacks` is what the provider
+    needs in addition to an unsigned call.
     """
 
     plan: Plan
@@ -160,21 +160,21 @@ class Call:
 
     @property
     def tools(self) -> translate.Offered:
-        """The tools that travel otherwise than they were offered, for whoever reads the answer."""
+        """The tools that are sent in another way than they were offered, for the reader of the response."""
         return translate.offered(self.request, self.projection.loss)
 
     def answered(self, response: Mapping[str, Any]) -> None:
-        """Tells whoever traces the call that its answer is whole."""
+        """Notify the observer of the call that its response is complete."""
         if self.attempt is not None:
             self.attempt.answered(response)
 
     def failed(self, problem: BaseException | str) -> None:
-        """Tells whoever traces the call that it has failed, unless it has ended."""
+        """Notify the observer of the call that it has failed, unless it has ended."""
         if self.attempt is not None:
             self.attempt.failed(problem)
 
     def begun(self, status: int, headers: Mapping[str, str]) -> None:
-        """Tells whoever asked that this call is the one that answers."""
+        """Notify the caller (`on_answer`) that this call is the one that answers."""
         if self.plan.on_answer is not None:
             self.plan.on_answer(
                 Answered(self.model, self.endpoint, status, headers, self.projection.loss, self.projection.wire)

@@ -1,4 +1,4 @@
-"""The ids of the calls in one answer, where the conversation that it belongs to has others for them."""
+"""The ids of the tool calls in one response, when they have other ids in its conversation."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ Event = dict[str, Any]
 
 
 class Names:
-    """The ids that the calls of one answer have in the conversation: `name` gives one when a call is first met."""
+    """The ids of the calls of one response in the conversation. `name` returns an id when a call is first met."""
 
     def __init__(self, name: Callable[[str], str]) -> None:
         self._name_of = name
@@ -36,14 +36,14 @@ class Names:
         return {**response, "message": {**message, "content": renamed(message["content"], self._names)}}
 
     def _name(self, identity: str) -> str:
-        found = self._names.get(identity)
-        if found is None:
-            found = self._names[identity] = self._name_of(identity)
-        return found
+        name = self._names.get(identity)
+        if name is None:
+            name = self._names[identity] = self._name_of(identity)
+        return name
 
 
 def renamed(content: list[Block], names: dict[str, str]) -> list[Block]:
-    """Blocks whose calls and results have other ids."""
+    """The blocks, with other ids for calls and results."""
     changed: list[Block] = []
     for block in content:
         for member in ("id", "tool_use_id"):

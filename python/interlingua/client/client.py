@@ -1,8 +1,8 @@
 """
 Generate: the one place that calls a provider.
 
-A call is: find the model's row → write the wire (`translate.project`) → send → read the answer → price it.
-Everything but the sending is pure code of other modules. Time, randomness and the network come in as arguments.
+A call is: find the model's row → write the wire (`translate.project`) → send → read the response → compute its cost.
+All but the sending is pure code of other modules. Time, randomness and the network are arguments.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ from interlingua.canonical.errors import InvalidRequest, NotConfigured, Provider
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
-from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
-from interlingua.client.asking import Asking, log_rest
+from interlingua.client.answers import ERROR_BODY_LIMIT, is_refusal, response_error, served_record, whole
+from interlingua.client.attempts import Attempts, log_cooldown
 from interlingua.client.call import Answered, Call, Limits, Plan, Tracing
 from interlingua.client.concurrency import Places
 from interlingua.client.interrupt import Interrupt
@@ -51,16 +51,17 @@ def _now() -> datetime:
 
 
 class Client:
-    """Calls providers. One client serves any number of calls at a time; close it when done, or use `async with`.
+    """A client that calls providers. It serves any number of calls at a time; close it when done, or use `async with`.
 
     `transport` is the network (default: httpx, and recorded exchanges for the provider `replay`).
-    `keys` and `base_urls`, by provider, stand over what the `registry` finds in the environment.
-    `retry` says when a model is asked again: a policy, or the name of one; `health` keeps which models are in cooldown (spec/7-routing.md#health).
-    `concurrency` is how many calls a provider has at a time, one number for each or one for all; the row of a provider
-    may say it as well. `events` has the decision of every call that comes without a record of its routing.
-    `http` opens the transport over HTTP in the place of httpx, for calls to providers where `transport` is not given.
-    `clock` measures time, in seconds, `sleep` passes it; `now` dates messages; `ulids` numbers them; `chance` gives
-    numbers from 0 to 1 for the pauses between attempts. `telemetry` is told of decisions and of every call to a provider
+    `keys` and `base_urls`, by provider, take precedence over those that the `registry` finds in the environment.
+    `retry` is the policy that decides when a call is repeated, or its name; `health` tracks which models are in
+    cooldown (spec/7-routing.md#health).
+    `concurrency` is the maximum number of concurrent calls to a provider: one number for each provider, or one for all;
+    the row of a provider may state it as well. `events` publishes the decision of every call without a routing record.
+    `http` opens the HTTP transport that replaces httpx for calls to providers, when `transport` is not given.
+    `clock` measures time in seconds, `sleep` waits for seconds; `now` dates messages; `ulids` numbers them; `chance`
+    returns numbers from 0 to 1 for the pauses between attempts. `telemetry` observes decisions and every provider call
     (`interlingua.telemetry`).
     """
 
@@ -91,17 +92,17 @@ class Client:
         self._base_urls = dict(base_urls or {})
         self._registry = registry or default()
         self._limits = limits or Limits()
-        self.health = health or Health(observer=log_rest)
-        """Who rests, and until when: fed with every attempt."""
+        self.health = health or Health(observer=log_cooldown)
+        """Which models and providers are in cooldown, and until when. Each attempt is reported to it."""
         self._clock = clock
         self.now = now
         """The clock that dates messages."""
         self._ulids = ulids or UlidSource()
         self.events = events or Events(now=now)
-        """Who observes what happens here."""
+        """The observers of this client."""
         self._concurrency = concurrency
         self._wallet = Wallet()
-        self._asking = Asking(
+        self._attempts = Attempts(
             self._name,
             self._lacks,
             self._prepare,
@@ -126,11 +127,11 @@ class Client:
 
     @property
     def registry(self) -> Registry:
-        """The registry of the providers and models that it calls."""
+        """The registry of the providers and models that this client calls."""
         return self._registry
 
     async def aclose(self) -> None:
-        """Closes all connections. Any number of times."""
+        """Close all connections. May be called any number of times."""
         opened, self._opened = self._opened, {}
         for transport in (self._transport, *opened.values()):
             if transport is not None:
@@ -153,19 +154,19 @@ class Client:
         on_answer: Callable[[Answered], None] | None = None,
         message_id: str | None = None,
     ) -> ModelResponse:
-        """One answer, whole.
+        """Return one response, not streamed.
 
         `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name, an alias or a chain of them)
-        stands over its own, `adapter` names the wire to ask over (default: that of the model);
-        the later models of a chain, then `fallbacks`, are asked in turn when it cannot serve (`response.skipped` then
-        tells why, `response.attempts` tells every call that failed), and with `refusal` in `fail_over_on` also when it
-        declines to answer. The model that has answered in a turn which goes on is asked first.
+        takes precedence over its own, `adapter` names the wire (default: that of the model).
+        The later models of a chain, then `fallbacks`, are tried in turn when it cannot serve, and with `refusal` in
+        `fail_over_on` also when it declines to answer. `response.skipped` then states why, and `response.attempts`
+        lists every call that failed. The model that has answered in the turn in progress is tried first.
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
-        `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
-        the entry point already. `on_answer` is told which model answers, with the headers of its provider, as soon as it does.
-        `message_id` is the id of the answer, where a session has one for it.
-        Raises `InvalidRequest`, `NotConfigured`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError`
-        after.
+        `raw` keeps the provider's whole body in `response.raw`; `validated` states that the request was validated.
+        `on_answer` is called with the model that answers and the headers of its provider, as soon as it answers.
+        `message_id` is the id of the message, where a session has one for it.
+        Raises `InvalidRequest`, `NotConfigured`, `CannotAdapt` and `LossRefused` before anything is sent,
+        `ProviderError` later.
         """
         plan = self._plan(
             request,
@@ -181,8 +182,8 @@ class Client:
         )
         interrupt = Interrupt(deadline)
         try:
-            call, answer, (response, body) = await self._asking.begin(
-                plan, interrupt, deadline, self._receive, lambda received: refused(received[0])
+            call, answer, (response, body) = await self._attempts.begin(
+                plan, interrupt, deadline, self._receive, lambda received: is_refusal(received[0])
             )
         finally:
             interrupt.done()
@@ -196,7 +197,7 @@ class Client:
         return completed
 
     async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> tuple[Response, bytes | None]:
-        """The response, and its body unless it came as a stream."""
+        """The response, and its body unless that was a stream."""
         body = await interrupt.wait(whole(answer, self._limits.answer))
         response, streamed = await done(len(body), read_body, call, answer, body)
         return response, None if streamed else body
@@ -215,11 +216,11 @@ class Client:
         on_answer: Callable[[Answered], None] | None = None,
         message_id: str | None = None,
     ) -> Stream:
-        """One answer, event by event as it arrives. Nothing is sent before the first event is asked for.
+        """Return one response as a stream of events. Nothing is sent before the first event is requested.
 
-        Takes and raises what `generate` does; there is no fallback once a provider has begun to answer.
-        An answer that fails midway gives an `error` event with what had arrived, then raises `StreamTruncated` or
-        `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
+        The options and errors are those of `generate`; there is no fallback once a provider has begun to answer.
+        A response that fails midway gives an `error` event with the part that had arrived, then raises
+        `StreamTruncated` or `Cancelled`. Use `async with`, or call `aclose`, or read to the end.
         """
         plan = self._plan(
             request,
@@ -233,25 +234,26 @@ class Client:
             stream=True,
             validated=validated,
         )
-        return Stream(self._asking, self._complete, plan, deadline)
+        return Stream(self._attempts, self._complete, plan, deadline)
 
     # ------------------------------------------------------------------------------------------------ tools
 
     async def run_tools(
         self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]"
     ) -> "ToolRun":
-        """Asks, carries out the calls of the answer, and asks again with their results, until the model has answered
-        (spec/2-requests.md#tool-loop).
+        """Call the model, execute the tool calls of its response, and call it again with the results, until it has
+        answered (spec/2-requests.md#tool-loop).
 
-        `tools` are offered beside those of the request, whose calls are left open for the caller. Calls of one answer run
-        at the same time, at most `concurrency` (default: 4). `max_rounds` (default: 10) is how often calls are carried out,
-        so that the model is asked at most once more. `approve` is asked before each call whose arguments fit (`ApprovalRequest`),
-        one question at a time, for at most `approve_within` seconds; unless it says `True`, the call is not carried out.
-        `on_message` is given each answer and each result when it is made, so that they are kept when a later call fails.
-        `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks` and `fail_over_on` are those of
+        `tools` are offered in addition to those of the request; calls of the latter are left open for the caller. The
+        calls of one response are executed concurrently, at most `concurrency` (default: 4) at a time. `max_rounds`
+        (default: 10) is how often calls are executed; the model is called at most once more than that. `approve` is
+        called before each call with valid arguments (`ApprovalRequest`), for one call at a time, and has at most
+        `approve_within` seconds; unless it returns `True`, the call is not executed. `on_message` is called with each
+        message of the model and each result as soon as it exists, so that they are kept when a later call fails.
+        `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks` and `fail_over_on` are as
+        in `generate`.
+        When a tool is not known, not allowed, too slow, or raises, the result states that. Raises the errors of
         `generate`.
-        A tool that is not known, not allowed, too late, or that raises is a result which says so. Raises what `generate`
-        raises.
         """
         stream = self._tool_stream(request, tools, options, streamed=False)
         async for _ in stream:
@@ -263,7 +265,7 @@ class Client:
     def stream_tools(
         self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]"
     ) -> "ToolStream":
-        """`run_tools`, with the events of every answer as they arrive: those of one `message_id` belong together.
+        """`run_tools`, with the events of every response as they arrive; events of one `message_id` belong together.
 
         `response` is the `ToolRun` when the stream has ended. Use `async with`, or call `aclose`, or read to the end.
         """
@@ -275,7 +277,7 @@ class Client:
         from interlingua.client.tool_loop import Job, ToolStream
 
         job = Job.of(request, tools, streamed=streamed, options=options)
-        return ToolStream(self, job, self._ulids.next, self._clock, self._asking.tracing)
+        return ToolStream(self, job, self._ulids.next, self._clock, self._attempts.tracing)
 
     # ------------------------------------------------------------------------------------------------ one call
 
@@ -308,24 +310,24 @@ class Client:
             on_answer=on_answer,
             fail_over_on=frozenset(fail_over_on),
         )
-        return plan if routing else self._decided(plan)
+        return plan if routing else self._with_record(plan)
 
     def _chain(self, specs: Sequence[str], adapter: str | None, request: Mapping[str, Any]) -> tuple[str, ...]:
-        """The models that specs stand for, in the order in which they are asked. Raises `InvalidRequest` for a name that
-        is not known."""
+        """The models that the specs stand for, in the order in which they are tried. Raises `InvalidRequest` for a name
+        that is not known."""
         models: list[str] = []
         for spec in specs:
             if "," in spec or spec in self._registry.aliases:
                 models += map(str, self._registry.expand(spec))
             else:
-                # a wire that is named beside it says whose a bare name is
+                # a bare name belongs to the provider of the wire that is named with it
                 self._registry.endpoint(model=spec, adapter=adapter)
                 models.append(spec)
         models = list(dict.fromkeys(models))
         return tuple(models) if len(models) == 1 else in_turn_order(models, turn_model(request["messages"]))
 
-    def _decided(self, plan: Plan) -> Plan:
-        """A plan whose caller named the models, with the record of that, which is published."""
+    def _with_record(self, plan: Plan) -> Plan:
+        """The plan of a caller that named the models, with its routing record. The decision is published."""
         models = [self._name(plan, model) for model in plan.models]
         payload = decided(models[0], named_chain(models, models, NAMED))
         self.events.publish(ROUTE_DECIDED, payload, session_id=session_of(plan.request))
@@ -337,31 +339,31 @@ class Client:
         return endpoint.model_id(endpoint.model) or model
 
     def _lacks(self, plan: Plan, model: str) -> str:
-        """What the provider of a candidate lacks to be called, as far as is known; empty when it lacks nothing."""
+        """What the provider of a candidate lacks so that it can be called, as far as is known; empty: nothing."""
         endpoint = self._endpoint(plan, model)
         return "; ".join(self.missing(endpoint.provider or endpoint.adapter))
 
     def missing(self, provider: str) -> list[str]:
-        """What a provider lacks to be called by this client, in words; empty when it lacks nothing."""
+        """What a provider lacks so that this client can call it, as texts; empty when it lacks nothing."""
         if self._transport is not None:
             return []
-        given = {"key": self._keys.get(provider), "base_url": self._base_urls.get(provider)}
-        return self._registry.missing(provider, **given)
+        settings = {"key": self._keys.get(provider), "base_url": self._base_urls.get(provider)}
+        return self._registry.missing(provider, **settings)
 
     def _prepare(self, plan: Plan, model: str) -> Call:
-        """What is sent to a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it, and
+        """The provider call for a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it, and
         `NotConfigured` when its provider cannot be called."""
         endpoint = self._endpoint(plan, model)
         lacks = self._lacks(plan, model)
         connection = self.connection(endpoint)
-        # credentials to sign with may be found where no variable tells: they are looked for when the call is sent
+        # credentials for a signature may exist without a variable: they are looked for when the call is sent
         if lacks and connection.signing is None:
             raise NotConfigured(connection.provider, lacks, adapter=endpoint.adapter)
         endpoint = connection.located(endpoint)
         requested = endpoint.model_id(endpoint.model) or model
-        # a copy: the caller's request stays as it is and can be used again
+        # a copy: the caller's request is unchanged and can be used again
         request = {**plan.request, "model": requested}
-        if plan.stream != bool(request.get("stream")):  # what is said of it already may be spelt in a way of its own
+        if plan.stream != bool(request.get("stream")):  # a member that states it already may have an unusual spelling
             request["stream"] = plan.stream
         projection = translate.project(request, endpoint)
         headers = {
@@ -387,56 +389,56 @@ class Client:
         )
 
     def _limit(self, provider: str) -> int | None:
-        """How many calls a provider has at a time: as this client was told, else as its row says."""
-        told = self._concurrency
-        if isinstance(told, int):
-            return told
-        if told is not None and provider in told:
-            return told[provider]
+        """The maximum number of concurrent calls to a provider: that of this client, else of the provider's row."""
+        limits = self._concurrency
+        if isinstance(limits, int):
+            return limits
+        if limits is not None and provider in limits:
+            return limits[provider]
         return self._registry.provider(provider).get("concurrency") if self._registry.is_provider(provider) else None
 
     def _key_from(self, provider: str) -> str:
-        """Where the key of a provider comes from, in words; empty when none is ever wanted."""
+        """A text that states where the key of a provider comes from; empty when it never needs one."""
         if provider in self._keys:
             return "the key is the one given to the client"
         if not self._registry.is_provider(provider):
             return ""
         if variable := self._registry.key_variable(provider):
-            return f"the key is that of {variable}"
-        wanted = " or ".join(self._registry.standing(provider)["key_variables"])
-        return f"no key was sent: set {wanted}" if wanted else ""
+            return f"the key is the value of {variable}"
+        variables = " or ".join(self._registry.standing(provider)["key_variables"])
+        return f"no key was sent: set {variables}" if variables else ""
 
     def _endpoint(self, plan: Plan, model: str) -> Endpoint:
         return self._registry.endpoint(model=model, adapter=plan.adapter)
 
     def connection(self, endpoint: Endpoint) -> Connection:
-        """Address and headers with which this client calls an endpoint. Raises `InvalidRequest` for an address that is
-        malformed."""
+        """The address and headers with which this client calls an endpoint. Raises `InvalidRequest` for a malformed
+        address."""
         provider = endpoint.provider or endpoint.adapter
-        found = self._registry.connection(provider, endpoint.adapter, key=self._keys.get(provider))
+        connection = self._registry.connection(provider, endpoint.adapter, key=self._keys.get(provider))
         if provider in self._base_urls:
-            found = replace(found, base_url=self._base_urls[provider])
-        elif found.base_url is None and (self._transport is not None or provider == "replay"):
-            found = replace(found, base_url=f"{provider}://played")  # nothing that is played has an address
-        return found
+            connection = replace(connection, base_url=self._base_urls[provider])
+        elif connection.base_url is None and (self._transport is not None or provider == "replay"):
+            connection = replace(connection, base_url=f"{provider}://played")  # a played provider has no address
+        return connection
 
     async def _send(self, call: Call) -> Answer:
-        """Sends, and gives the answer when its head says success. Raises `ProviderError` when it says failure."""
+        """Send a call and return the response when its status is a success. Raises `ProviderError` otherwise."""
         body = call.projection.body
         headers = await self._signed(call, body)
         answer = await self._transport_for(call.url).send(call.url, headers, body, self._limits.idle)
         if 200 <= answer.status < 300:
             return answer
         try:
-            told = await whole(answer, ERROR_BODY_LIMIT, cut=True)
+            error_body = await whole(answer, ERROR_BODY_LIMIT, cut=True)
         except TransportFailed:
-            told = b""  # the status says enough
+            error_body = b""  # the status is enough
         finally:
             await answer.aclose()
-        raise ProviderError(refusal(call, answer, told))
+        raise ProviderError(response_error(call, answer, error_body))
 
     async def _signed(self, call: Call, body: bytes) -> dict[str, str]:
-        """The headers of an attempt. A signature holds for minutes only, so each attempt has its own."""
+        """The headers of an attempt. A signature is valid for minutes only, so each attempt has its own."""
         if call.signing is None:
             return call.headers
         credentials = call.signing.credentials or await self._wallet.credentials()
@@ -445,7 +447,7 @@ class Client:
                 call.endpoint.provider or call.endpoint.adapter, call.lacks, adapter=call.endpoint.adapter
             )
         if credentials is None:
-            return call.headers  # the address is one of the caller's own
+            return call.headers  # the address is the caller's own
         if credentials.token is not None:
             call.secrets = (*call.secrets, credentials.token)
         return signed(call.url, call.headers, body, call.signing, credentials, self.now())
@@ -459,7 +461,7 @@ class Client:
         return self._opened[scheme]
 
     def _complete(self, response: Response, call: Call, status: str) -> ModelResponse:
-        """Fills in what only the caller of the provider knows: ids, times, cost, where it came from, what was lost."""
+        """Add what only the caller of the provider knows: ids, times, cost, provider, routing record and loss."""
         model = response.setdefault("model", call.model)
         usage = response.get("usage")
         if usage is None and status == "complete":
@@ -481,14 +483,14 @@ class Client:
         message["metadata"] = {
             "model": model,
             "provider": call.endpoint.provider,
-            "routing": served(call.plan.routing, model, call.trail.skipped),
+            "routing": served_record(call.plan.routing, model, call.trail.skipped),
             "usage": usage,
             "status": status,
         }
         return ModelResponse(response)
 
     def _priced(self, usage: dict[str, Any], model: str, call: Call) -> dict[str, Any]:
-        """The usage with its cost: of the model that served or, when no table knows that one, of the one asked for."""
+        """The usage with its cost: that of the model that served or, when it has no price, of the requested model."""
         priced = self._registry.priced(usage, model)
         if priced["cost_usd"] is None and model != call.model:
             priced = self._registry.priced(usage, call.model)
@@ -499,8 +501,9 @@ class Client:
 
 
 def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
-    """Usage for an answer whose provider gave none: estimates, marked as such."""
-    _LOG.warning("no usage from %s, estimated", call.endpoint.provider, extra={"message_id": call.plan.message_id})
+    """The usage of a response without one: estimates, marked as such."""
+    fields = {"message_id": call.plan.message_id}
+    _LOG.warning("no usage from %s; it is estimated", call.endpoint.provider, extra=fields)
     prompt = translate.estimate_for(call.request, call.endpoint)["likely"]
     answer = translate.estimate_for({"messages": [response["message"]]}, call.endpoint)["likely"]
     return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}

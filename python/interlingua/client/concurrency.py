@@ -1,4 +1,4 @@
-"""How many calls a provider has at a time (spec/8-errors.md#concurrency)."""
+"""The number of concurrent calls to a provider (spec/8-errors.md#concurrency)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -6,26 +6,26 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from interlingua.client.transport import Answer
 
 Limit = Callable[[str], int | None]
-"""How many calls a provider takes at a time; None: any number."""
+"""The maximum number of concurrent calls to a provider; None: any number."""
 
 
 class Places:
-    """A bounded number of places for each provider. Whoever waits for one gets it in the order of coming."""
+    """A bounded number of places for each provider. Calls that wait get a place in the order of arrival."""
 
     def __init__(self, limit: Limit) -> None:
         self._limit = limit
         self._free: dict[str, asyncio.Semaphore | None] = {}
 
     def of(self, provider: str) -> asyncio.Semaphore | None:
-        """The places of a provider; None when it takes any number of calls."""
+        """The places of a provider; None when it accepts any number of calls."""
         if provider not in self._free:
             limit = self._limit(provider)
             self._free[provider] = None if limit is None else asyncio.Semaphore(limit)
         return self._free[provider]
 
 
-class Placed:
-    """An answer that holds a place of its provider until it is closed."""
+class PlacedAnswer:
+    """A response that holds a place of its provider until it is closed."""
 
     def __init__(self, answer: Answer, place: asyncio.Semaphore) -> None:
         self._answer = answer
@@ -38,7 +38,7 @@ class Placed:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers, names in lower case."""
+        """The headers, with names in lower case."""
         return self._answer.headers
 
     def chunks(self) -> AsyncIterator[bytes]:
@@ -46,7 +46,7 @@ class Placed:
         return self._answer.chunks()
 
     async def aclose(self) -> None:
-        """Ends the call and gives the place back. Any number of times."""
+        """End the call and release the place. May be called any number of times."""
         place, self._place = self._place, None
         try:
             await self._answer.aclose()

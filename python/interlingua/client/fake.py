@@ -1,12 +1,12 @@
 """
-The provider `fake`: answers from a script, for tests of programs that call models.
+The provider `fake`: responses from a script, for tests of programs that call models.
 
     fake = FakeTransport(Say("Let me look."), Say(calls=[("read_file", {"path": "a.txt"})]), Refuse(529))
     async with Client(fake) as client: ...
     assert fake.sent[0].request["messages"][-1]["role"] == "user"
 
-Each call takes the next step. Steps speak of canonical answers and are written in the wire of whoever asks, streamed
-or whole; `Bytes` gives raw bytes instead, to play a provider at its worst.
+Each call takes the next step. A step describes a canonical response, which is written on the wire of the caller,
+streamed or whole. `Bytes` gives raw bytes instead, to imitate a provider that misbehaves.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from interlingua.client.transport import STREAMS, TransportFailed
 from interlingua.client.unfold import unfold
 
 Check = Callable[[Sent], None]
-"""Looks at a call; an assertion that fails in it fails the call."""
+"""Checks a call; an assertion that fails in it fails the call."""
 
 
 @dataclass(frozen=True)
 class Say:
-    """An answer of text, thinking and tool calls, in this order; `calls` are pairs of name and input.
+    """A response of thinking, text and tool calls, in this order; `calls` are pairs of name and input.
 
-    `delay` passes before the head, `pause` before each further chunk of a stream, in seconds.
+    `delay` is the time before the head, `pause` that before each chunk of a stream, in seconds.
     """
 
     text: str = ""
@@ -44,7 +44,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Refuse:
-    """An error answer."""
+    """An error response."""
 
     status: int
     body: bytes | Mapping[str, Any] = b""
@@ -55,7 +55,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Bytes:
-    """Raw chunks. After the last one the connection ends well, or breaks when `breaks` names how."""
+    """Raw chunks. After the last one the connection ends normally, or breaks in the way that `breaks` names."""
 
     chunks: Iterable[bytes]
     status: int = 200
@@ -68,7 +68,7 @@ class Bytes:
 
 @dataclass(frozen=True)
 class Fail:
-    """No answer: the network fails. With `sent` false, before the call had left."""
+    """No response: the network fails. With `sent` false it fails before the call was sent."""
 
     category: Literal["timeout", "network"] = "network"
     delay: float = 0.0
@@ -80,7 +80,7 @@ Step = Say | Refuse | Bytes | Fail
 
 
 class FakeTransport:
-    """Answers each call with the next step of a script; keeps what was sent and what was answered."""
+    """Answer each call with the next step of a script; keep the calls and the responses."""
 
     def __init__(self, *steps: Step, sleep: Sleep = asyncio.sleep) -> None:
         self.sent: list[Sent] = []
@@ -91,7 +91,7 @@ class FakeTransport:
 
     @property
     def left(self) -> int:
-        """How many steps have not been taken."""
+        """The number of steps that are left."""
         return len(self._steps)
 
     async def send(
@@ -101,11 +101,11 @@ class FakeTransport:
         body: bytes,
         idle: float | None,  # noqa: ARG002 nothing here waits for a network
     ) -> Played:
-        """Answers with the next step. Raises `AssertionError` when there is none, or when its check fails."""
+        """Answer with the next step. Raises `AssertionError` when there is none, or when its check fails."""
         sent = Sent(url, dict(headers), body)
         self.sent.append(sent)
         if not self._steps:
-            raise AssertionError(f"call {len(self.sent)} was not expected: the script has ended")
+            raise AssertionError(f"call {len(self.sent)} is not in the script, which has ended")
         step = self._steps.pop(0)
         if step.check is not None:
             step.check(sent)
@@ -116,13 +116,13 @@ class FakeTransport:
         return answer
 
     async def aclose(self) -> None:
-        """Remembers that it was closed."""
+        """Record that it was closed."""
         self.closed = True
 
     def _answer(self, step: Step, sent: Sent) -> Played:
         match step:
             case Fail():
-                raise TransportFailed(step.category, "the script says so", sent=step.sent)
+                raise TransportFailed(step.category, "the script has a failure here", sent=step.sent)
             case Refuse():
                 headers = {"content-type": "application/json", **step.headers}
                 body = step.body if isinstance(step.body, bytes) else json.dumps(dict(step.body))
@@ -146,11 +146,11 @@ class FakeTransport:
                 await self._sleep(pause)
             yield chunk
         if breaks is not None:
-            raise TransportFailed(breaks, "the script says so")
+            raise TransportFailed(breaks, "the script has a failure here")
 
 
 def said(step: Say, model: str | None = None) -> dict[str, Any]:
-    """The canonical response that a step speaks of."""
+    """The canonical response that a step describes."""
     content: list[dict[str, Any]] = []
     if step.thinking:
         content.append({"type": "thinking", "text": step.thinking})

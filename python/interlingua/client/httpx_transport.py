@@ -1,8 +1,8 @@
 """
 The transport over httpx.
 
-It stands on httpx's own transport, one level below `AsyncClient`: cookies, redirects and per-call URL merging cost a
-third of a call and none of them is wanted here. Proxies of the environment are honoured.
+It uses httpx's own transport, one level below `AsyncClient`: cookies, redirects and the merging of URLs cost a third
+of a call, and none of them is wanted here. Proxies of the environment are used.
 """
 
 import ssl
@@ -23,8 +23,8 @@ from interlingua.client.transport import TransportFailed
 class HttpxTransport:
     """Calls over HTTP/1.1 with connections that are kept and used again.
 
-    `verify` is the TLS context; by default the certificates that httpx trusts.
-    `connections` limits how many are open at a time, `connect_timeout` how long to wait for one, in seconds.
+    `verify` is the TLS context; by default it has the certificates that httpx trusts.
+    `connections` limits the open connections, `connect_timeout` the wait for one, in seconds.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class HttpxTransport:
         body: bytes,
         idle: float | None,
     ) -> "HttpxAnswer":
-        """Posts a body (see `Transport`)."""
+        """Post a body (see `Transport`)."""
         connect = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
         limits = {"connect": connect, "read": idle, "write": idle, "pool": connect}
         with _translated():
@@ -57,8 +57,9 @@ class HttpxTransport:
         body: AsyncIterator[bytes] | None,
         idle: float | None,
     ) -> "HttpxAnswer":
-        """Sends a call of any method, its body, if it has one, as it comes, with these headers and no others but `host`.
-        The body of the answer is given as it was sent, compressed or not. Raises `TransportFailed`."""
+        """Send a call of any method. It has these headers and no others but `host`. A body is sent as it arrives.
+
+        The body of the response is given as it was sent, compressed or not. Raises `TransportFailed`."""
         connect = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
         limits = {"connect": connect, "read": idle, "write": idle, "pool": connect}
         with _translated():
@@ -71,7 +72,7 @@ class HttpxTransport:
         return HttpxAnswer(await self._pool(url).handle_async_request(request), request)
 
     async def aclose(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         pools, self._pools = self._pools, {}
         for pool in pools.values():
             await pool.aclose()
@@ -97,12 +98,12 @@ class HttpxTransport:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        # loading the certificates takes tens of milliseconds: once, and only when there is something to call
+        # to load the certificates takes tens of milliseconds: once, and only when there is a call
         return self._verify or httpx.create_ssl_context()
 
 
 class HttpxAnswer:
-    """An answer of httpx."""
+    """A response of httpx."""
 
     def __init__(self, response: httpx.Response, request: httpx.Request) -> None:
         response.request = request
@@ -111,11 +112,11 @@ class HttpxAnswer:
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
         self.as_sent = False
-        """Whether the body is given as it was sent; else it is decompressed."""
+        """Whether the body is given as it was sent; otherwise it is decompressed."""
 
     @property
     def raw_headers(self) -> Sequence[tuple[bytes, bytes]]:
-        """The headers as they came, doubles included."""
+        """The headers as received, repeated names included."""
         return self._response.headers.raw
 
     def chunks(self) -> AsyncIterator[bytes]:
@@ -129,28 +130,28 @@ class HttpxAnswer:
         return await cancelled_at_waits(self._body.__anext__())
 
     async def aclose(self) -> None:
-        """Ends the call; a connection whose body was not read to its end is closed, whatever cancels who waits for it."""
+        """End the call. A connection with a body that was not read to its end is closed, also after a cancellation."""
         await cancelled_at_waits(self._close())
 
     async def _close(self) -> None:
         await self._body.aclose()
-        with suppress(httpx.HTTPError):  # a connection that is broken already is as closed as it can be
+        with suppress(httpx.HTTPError):  # a broken connection is closed already
             await self._response.aclose()
 
     async def _read(self) -> AsyncGenerator[bytes, None]:
         body = cast("httpx.AsyncByteStream", self._response.stream)
         encoding = self.headers.get("content-encoding", "identity").strip().lower() or "identity"
         with _translated():
-            # we ask for no compression; what a server compresses nevertheless is understood, within limits
+            # we request no compression; a body that a server compresses nevertheless is decompressed, within limits
             async for chunk in body if self.as_sent or encoding == "identity" else inflated(body, encoding):
                 yield chunk
 
 
 @contextmanager
 def _translated() -> Generator[None]:
-    """Foreign errors become ours, once, here.
+    """Turn the errors of httpx into ours.
 
-    Only their names are passed on: a text of theirs can quote a header, and a header can hold a key.
+    Only their names are passed on: their texts can quote a header, and a header can hold a key.
     """
     try:
         yield
@@ -165,7 +166,7 @@ def _translated() -> Generator[None]:
         raise TransportFailed("network", text, sent=not isinstance(problem, _UNSENT)) from None
 
 
-# no connection, or one on which the request did not come to its end
+# no connection, or one on which the request was not sent completely
 _UNSENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,

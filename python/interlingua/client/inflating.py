@@ -1,6 +1,6 @@
 """
-Answers that a provider compressed: none is asked for, and what a server compresses nevertheless is understood, within
-limits (spec/9-service.md#inflated-answers).
+Responses that a provider compressed. We request no compression; a body that a server compresses nevertheless is
+decompressed, within limits (spec/9-service.md#inflated-answers).
 """
 
 import zlib
@@ -9,16 +9,19 @@ from typing import Any
 
 from interlingua.client.transport import TransportFailed
 
-_PIECE = 64 << 10  # bytes of an answer that are inflated at a time
-_FREE = 16 << 20  # bytes of an answer that may come out of any number of compressed ones
-_MOST_TIMES = 100  # and beyond those, so many for each compressed byte: ten times what text and JSON give
+_PIECE = 64 << 10  # bytes of a response that are inflated at a time
+_ALWAYS_ALLOWED = 16 << 20  # bytes of a response that any number of compressed bytes may inflate to
+_MAX_RATIO = 100  # beyond those, so many bytes for each compressed byte: ten times the ratio of text and JSON
 
 
 async def inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator[bytes, None]:
-    """A compressed body as it was. Raises `TransportFailed` for one that is broken or was made to explode, before more of
-    it is inflated than its own size allows."""
+    """Decompress a body.
+
+    Raises `TransportFailed` for a broken one, and for one that inflates to more than its compressed size allows, before
+    it is inflated further."""
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise TransportFailed("network", f"the provider compressed its answer ({encoding[:20]}) without being asked to")
+        text = f"the provider compressed its answer ({encoding[:20]}), which was not requested"
+        raise TransportFailed("network", text)
     received = inflated = 0
     inflate: Any = None
     try:
@@ -27,7 +30,7 @@ async def inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator[
             if not chunk:
                 continue
             if inflate is None:
-                # `deflate` means the format of zlib; some servers leave its head away
+                # `deflate` means the format of zlib; some servers omit its header
                 bare = encoding == "deflate" and chunk[0] & 0x0F != zlib.DEFLATED
                 inflate = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS | 32)
             rest = chunk
@@ -35,7 +38,7 @@ async def inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator[
                 piece = inflate.decompress(rest, _PIECE)
                 rest = inflate.unconsumed_tail
                 inflated += len(piece)
-                if inflated > _FREE and inflated > _MOST_TIMES * received:
+                if inflated > _ALWAYS_ALLOWED and inflated > _MAX_RATIO * received:
                     text = (
                         f"the provider's compressed answer of {received} bytes inflates to more than {inflated} bytes"
                     )

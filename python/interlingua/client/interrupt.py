@@ -1,8 +1,8 @@
 """
-One timer for a whole call, and a way to stop it from outside.
+One timer for a whole call, and a way to stop the call from outside.
 
-`asyncio.timeout` belongs to one task and to one block of code, but a stream is pulled by whoever asks next. So the
-task that waits at the moment is remembered for as long as it waits, and that task is the one that is woken.
+`asyncio.timeout` belongs to one task and to one block of code, but any task may pull the next event of a stream. So the
+task that waits is remembered for as long as it waits, and an interrupt cancels that task.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ class Interrupted(Exception):
 
 
 class Interrupt:
-    """Guards the waits of one call. `deadline` is the time that all of them have together, in seconds."""
+    """Guard the waits of one call. `deadline` is the time for all of them together, in seconds."""
 
     def __init__(self, deadline: float | None = None) -> None:
         self.reason: str | None = None
@@ -31,19 +31,19 @@ class Interrupt:
             self._timer = asyncio.get_running_loop().call_later(max(deadline, 0.0), self.stop, "deadline")
 
     def stop(self, reason: str) -> None:
-        """Interrupts the wait that goes on, and all that would follow. The first reason stands."""
+        """Interrupt the current wait and all later ones. The first reason counts."""
         if self.reason is None:
             self.reason = reason
             if self._waiting is not None:
                 self._waiting.cancel()
 
     def demand(self) -> None:
-        """Raises `Interrupted` when the call was stopped already."""
+        """Raise `Interrupted` when the call was stopped already."""
         if self.reason is not None:
             raise Interrupted(self.reason)
 
     async def wait(self, awaitable: Awaitable[T]) -> T:
-        """What the awaitable gives. Raises `Interrupted` when the call is stopped meanwhile."""
+        """Await the awaitable and return its result. Raises `Interrupted` when the call is stopped meanwhile."""
         if self.reason is not None:
             if asyncio.iscoroutine(awaitable):
                 awaitable.close()
@@ -53,7 +53,7 @@ class Interrupt:
         try:
             return await awaitable
         except asyncio.CancelledError:
-            # ours, unless somebody else cancelled the task as well
+            # our cancellation, unless other code cancelled the task as well
             if self.reason is not None and task is not None and task.uncancel() <= before:
                 raise Interrupted(self.reason) from None
             raise
@@ -61,7 +61,7 @@ class Interrupt:
             self._waiting = None
 
     def done(self) -> None:
-        """The call is over: stops the timer."""
+        """Stop the timer, because the call is over."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,8 +1,8 @@
 """
-Playing the provider: what `fake` and `replay` have in common.
+The common part of the played providers `fake` and `replay`.
 
-Both stand in the place of the network, so the client's own wire arrives here. Which wire it is, is told by its path;
-the adapter reads it, and a script can then speak of canonical messages whatever the wire.
+Both take the place of the network, so they receive the client's own wire. The path determines which wire it is. The
+adapter reads the request, so a script can use canonical messages on every wire.
 """
 
 import re
@@ -35,7 +35,7 @@ _PATHS = (
 
 @dataclass(frozen=True)
 class Sent:
-    """What a client sent."""
+    """A call that a client sent."""
 
     url: str
     headers: Mapping[str, str]
@@ -51,38 +51,38 @@ class Sent:
 
     @property
     def adapter(self) -> str:
-        """The wire, told by the path. Raises `InvalidRequest` for a path that no provider played here has."""
-        return self._placed[0]
+        """The wire of the path. Raises `InvalidRequest` for a path that no played provider has."""
+        return self._target[0]
 
     @property
     def request(self) -> Request:
-        """The body as a canonical request, with what the path says: the model, and whether to stream."""
-        adapter, placed = self._placed
+        """The body as a canonical request, with the members that are in the path: the model, and whether to stream."""
+        adapter, members = self._target
         wire: WireRequest = {"method": "POST", "path": urlsplit(self.url).path, "headers": {}, "body": self.json}
         request, _ = adapters.get(adapter).from_wire_request(wire, Endpoint(adapter), DERIVED_IDS)
-        if placed.get("model"):
-            request["model"] = f"{adapter}:{unquote(placed['model'])}"
-        if placed.get("stream"):
+        if members.get("model"):
+            request["model"] = f"{adapter}:{unquote(members['model'])}"
+        if members.get("stream"):
             request["stream"] = True
         return request
 
     @property
     def model(self) -> str | None:
-        """The provider's own name of the model that is asked."""
+        """The provider's own name of the requested model."""
         model: str | None = self.request.get("model")
         return model and model.partition(":")[2]
 
     @property
-    def _placed(self) -> tuple[str, dict[str, str]]:
+    def _target(self) -> tuple[str, dict[str, str]]:
         path = urlsplit(self.url).path
         for name, pattern in _PATHS:
-            if found := pattern.search(path):
-                return name, found.groupdict("")
-        raise InvalidRequest(f"no provider is played at {path}")
+            if match := pattern.search(path):
+                return name, match.groupdict("")
+        raise InvalidRequest(f"no played provider has the path {path}")
 
 
 class Played:
-    """An answer that is made up: `chunks` is its body, pulled like one from a network."""
+    """A played response: `chunks` is its body, which is pulled like one from a network."""
 
     def __init__(self, status: int, headers: Mapping[str, str], chunks: AsyncGenerator[bytes, None]) -> None:
         self.status = status
@@ -96,6 +96,6 @@ class Played:
         return self._chunks
 
     async def aclose(self) -> None:
-        """Ends the call."""
+        """End the call."""
         self.closed = True
         await self._chunks.aclose()

@@ -1,7 +1,8 @@
 """
-What the bytes of an answer are: a stream or a whole answer, whichever the provider chose to send (spec/4-streams.md#other-form).
+The reading of a response, which is a stream or whole, as the provider chose (spec/4-streams.md#other-form).
 
-Providers are asked for one of the two and most keep to it; the bytes tell about the others. Nothing here waits.
+We request one of the two from a provider, and most providers send that. The bytes show which one it is. No function
+here waits.
 """
 
 import re
@@ -25,7 +26,7 @@ _SSE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(?:data|event|id|retry)?:")
 
 
 class Reader(Protocol):
-    """Turns bytes into events; `done` when the answer has ended."""
+    """Turns bytes into events; `done` is true when the response has ended."""
 
     def feed(self, chunk: bytes) -> list[Event]:
         """The events that a chunk completes."""
@@ -37,48 +38,48 @@ class Reader(Protocol):
 
     @property
     def done(self) -> bool:
-        """Whether the answer has ended, well or badly."""
+        """Whether the response has ended, with success or failure."""
         ...
 
 
 def reader(call: Call, answer: Answer) -> Reader:
-    """A reader for the answer to a request for a stream."""
+    """A reader for the response to a request for a stream."""
     stream = translate.StreamReader(call.endpoint, DERIVED_IDS, raw=True, tools=call.tools)
-    # lines of JSON, and elements of a JSON array, begin with a bracket by right; the decoder takes a lone one as well
+    # JSON lines and elements of a JSON array begin with a bracket anyway; the decoder also accepts a single object
     return _Either(call, answer, stream) if translate.framing(call.endpoint) in _EITHER else stream
 
 
 class _Either:
-    """Looks at the first byte that is no white space, and is then a reader of streams or of whole answers."""
+    """A reader of a stream or of a whole response, determined by the first byte that is not white space."""
 
     def __init__(self, call: Call, answer: Answer, stream: translate.StreamReader) -> None:
         self._call = call
         self._answer = answer
         self._stream = stream
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._whole: bool | None = None
         self._ended = False
 
     def feed(self, chunk: bytes) -> list[Event]:
         if self._whole is False:
             return self._stream.feed(chunk)
-        self._held += chunk
+        self._buffer += chunk
         if self._whole:
             return []
-        start = self._held.lstrip(_BLANK)
+        start = self._buffer.lstrip(_BLANK)
         if not start:
             return []
         self._whole = start[:1] == b"{"
         if self._whole:
             return []
-        held, self._held = bytes(self._held), bytearray()
-        return self._stream.feed(held)
+        buffer, self._buffer = bytes(self._buffer), bytearray()
+        return self._stream.feed(buffer)
 
     def end(self) -> list[Event]:
         if not self._whole:
             return self._stream.end()
         self._ended = True
-        return unfold(read(self._call, self._answer, bytes(self._held)))
+        return unfold(read(self._call, self._answer, bytes(self._buffer)))
 
     @property
     def done(self) -> bool:
@@ -86,7 +87,7 @@ class _Either:
 
 
 def read_body(call: Call, answer: Answer, body: bytes) -> tuple[Response, bool]:
-    """The response that a body is, and whether it came as a stream. Raises `ProviderError`."""
+    """The response of a body, and whether the body was a stream. Raises `ProviderError`."""
     if not _is_stream(translate.framing(call.endpoint), body):
         return read(call, answer, body), False
     stream = translate.StreamReader(call.endpoint, DERIVED_IDS, raw=True, tools=call.tools)

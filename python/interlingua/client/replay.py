@@ -1,12 +1,13 @@
 """
-The provider `replay`: answers from recorded exchanges, in the wire of whoever asks, with no key and no network.
+The provider `replay`: responses from recorded exchanges, on the wire of the caller, without a key and a network.
 
-Each folder of `exchanges/` is one exchange: `exchange.json` says which requests it answers, `<adapter>.json` is the
-answer's body and `<adapter>.sse` the same answer as a stream. The files are plain wire data, written by hand.
-On a wire that was not recorded, one of the recorded answers is read and written again on that wire.
+Each folder of `exchanges/` is one exchange: `exchange.json` states which requests it answers, `<adapter>.json` is the
+body of the response and `<adapter>.sse` the same response as a stream. The files are plain wire data, written by hand.
+For a wire that was not recorded, one of the recorded responses is read and written on that wire.
 
-A request fits when all that `when` names is so: `last`, the role of the last message; `turn`, how many user messages
-there are; `tools`, names that are offered; `text`, words of the last user message. The first folder that fits answers.
+A request matches when all conditions of `when` hold: `last`, the role of the last message; `turn`, the number of user
+messages; `tools`, names of tools that are offered; `text`, a part of the last user message. The first exchange that
+matches answers.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ _MODEL = re.compile(rb'"model":\s*"[^"]*"')
 
 @dataclass(frozen=True)
 class Exchange:
-    """One recorded exchange: which requests it answers, how long the provider took, and where its files are."""
+    """One recorded exchange: the requests that it answers, the times of the provider, and the folder of its files."""
 
     name: str
     when: Mapping[str, Any]
@@ -42,34 +43,34 @@ class Exchange:
 
     def fits(self, request: Mapping[str, Any]) -> bool:
         """Whether this exchange answers the request."""
-        # instructions are nobody's turn, also behind a question; nor is an answer of a tool that travels in a user message
+        # instructions are not a turn, nor are tool results in a user message
         turns = [item for item in request["messages"] if item["role"] not in ("system", "developer")]
         messages = [item for item in turns if item["role"] != "user" or _text(item)]
         users = [message for message in messages if message["role"] == "user"]
         offered = {tool["name"] for tool in request.get("tools", [])}
-        for condition, wanted in self.when.items():
+        for condition, value in self.when.items():
             match condition:
                 case "last":
-                    found = bool(messages) and messages[-1]["role"] == wanted
+                    holds = bool(messages) and messages[-1]["role"] == value
                 case "turn":
-                    found = len(users) == wanted
+                    holds = len(users) == value
                 case "tools":
-                    found = offered.issuperset(wanted)
+                    holds = offered.issuperset(value)
                 case "text":
-                    found = bool(users) and wanted.lower() in _text(users[-1]).lower()
+                    holds = bool(users) and value.lower() in _text(users[-1]).lower()
                 case _:
-                    found = False
-            if not found:
+                    holds = False
+            if not holds:
                 return False
         return True
 
     def answer(self, adapter: str, *, stream: bool) -> bytes | None:
-        """The recorded answer; None when this wire was not recorded."""
+        """The recorded response; None when this wire was not recorded."""
         file = self.folder / f"{adapter}.{'sse' if stream else 'json'}"
         return file.read_bytes() if file.is_file() else None
 
     def play(self, adapter: str, model: str, *, stream: bool) -> list[bytes] | None:
-        """The answer of a model on a wire, in chunks: as recorded, or carried over from a wire that was."""
+        """The response of a model on a wire, in chunks: as recorded, or converted from a wire that was recorded."""
         if (recorded := self.answer(adapter, stream=stream)) is not None:
             recorded = _served_by(model, recorded)
             return _FRAME.findall(recorded) if stream else [recorded]
@@ -85,7 +86,7 @@ class Exchange:
         return [json.dumps(translate.write_response({**response, "model": name}, adapter)[0])]
 
 
-# no answer of a model that thinks: its thoughts are bound to the provider that they came from
+# none with reasoning, which is bound to its provider
 _RECORDED = ("openai_chat", "anthropic_messages")
 
 
@@ -101,12 +102,12 @@ def _events_by(model: str, events: Iterable[dict[str, Any]]) -> Iterable[dict[st
 
 @cache
 def exchanges() -> tuple[Exchange, ...]:
-    """The exchanges that ship with the package, in the order of their names."""
+    """The exchanges of the package, in the order of their names."""
     return tuple(load(sorted(files("interlingua.client").joinpath("exchanges").iterdir(), key=lambda item: item.name)))
 
 
 def load(folders: Iterable[Traversable]) -> Iterable[Exchange]:
-    """The exchanges of some folders. A folder without `exchange.json` is passed over."""
+    """The exchanges of some folders. A folder without `exchange.json` is skipped."""
     for folder in folders:
         head = folder / "exchange.json"
         if head.is_file():
@@ -121,7 +122,7 @@ def load(folders: Iterable[Traversable]) -> Iterable[Exchange]:
 
 
 class ReplayTransport:
-    """Answers from recorded exchanges. `pace` stretches the recorded times, 0 leaves them out; `sleep` passes them."""
+    """Responses from recorded exchanges. `pace` multiplies the recorded times (0: no waits); `sleep` waits for them."""
 
     def __init__(
         self, recorded: Iterable[Exchange] | None = None, *, pace: float = 1.0, sleep: Sleep = asyncio.sleep
@@ -137,7 +138,7 @@ class ReplayTransport:
         body: bytes,
         idle: float | None,  # noqa: ARG002 nothing here waits for a network
     ) -> Played:
-        """Answers with the first exchange that fits; status 404 when none does."""
+        """Answer with the first exchange that matches; status 404 when none does."""
         sent = Sent(url, headers, body)
         try:
             adapter, request, model = sent.adapter, sent.request, sent.model or ""
@@ -149,10 +150,10 @@ class ReplayTransport:
                 await self._pass(exchange.first)
                 kind = STREAMS[adapters.get(adapter).FRAMING] if stream else "application/json"
                 return Played(200, {"content-type": kind}, self._play(chunks, exchange.between))
-        return _refused(404, "no recorded exchange fits this request")
+        return _refused(404, "no recorded exchange matches this request")
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        """Do nothing: nothing is open."""
 
     async def _pass(self, seconds: float) -> None:
         if seconds * self._pace > 0:
@@ -166,9 +167,9 @@ class ReplayTransport:
 
 
 def _served_by(model: str, answer: bytes) -> bytes:
-    # whichever model is asked for, serves
-    word = b'"model":' + json.dumps(model)
-    return _MODEL.sub(lambda _: word, answer)
+    # the requested model counts as the one that serves
+    member = b'"model":' + json.dumps(model)
+    return _MODEL.sub(lambda _: member, answer)
 
 
 def _text(message: Mapping[str, Any]) -> str:
@@ -176,7 +177,7 @@ def _text(message: Mapping[str, Any]) -> str:
 
 
 def _refused(status: int, message: str) -> Played:
-    # most wires put the error's text in this place, and the status says enough to the others
+    # most wires have the error's text in this place; for the others the status is enough
     kind = "not_found_error" if status == 404 else "invalid_request_error"
     body = json.dumps({"type": "error", "error": {"type": kind, "message": message, "code": None, "param": None}})
 
@@ -187,7 +188,7 @@ def _refused(status: int, message: str) -> Played:
 
 
 def open_registry() -> Registry:
-    """The registry as it is when no key is needed: every provider counts as configured."""
+    """The registry for calls without a key: every provider counts as configured."""
     keys = {
         name: "replay" for row in data("providers")["providers"].values() if row["auth"] for name in row["auth"]["env"]
     }

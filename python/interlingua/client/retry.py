@@ -1,8 +1,8 @@
 """
-When the same model is asked again (spec/8-errors.md#retries).
+When a call to the same model is repeated (spec/8-errors.md#retries).
 
-A policy is a value and its one question is pure: the error, the number of the attempt and chance come in as arguments.
-Waiting, clocks and deadlines are the client's.
+A policy is a value with one pure function: the error, the number of the attempt and a random number are arguments. The
+client has the clock, the waits and the deadline.
 """
 
 from collections.abc import Mapping
@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 CATEGORIES = frozenset(("rate_limit", "overloaded", "server_error", "network", "timeout"))
-"""Errors that may pass by themselves. Each must be `retryable` as well: some limits are those of a day."""
+"""Categories of errors that may pass. The error must be `retryable` too, because some limits last for a day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often one model is asked, and how long to wait in between; times in seconds.
+    """How often one model is called, and how long to wait between calls; times in seconds.
 
-    `attempts` counts the first call too. The pauses begin with `base`, grow by `factor` up to `cap` and vary by the share
-    `jitter`. `patience` is the longest `retry_after` that is waited for; with `wait_less`, longer ones are cut to it.
-    `detour` is the longest pause while another candidate is left. `unsure` repeats also what may have been charged.
+    `attempts` includes the first call. The pauses begin with `base`, grow by `factor` up to `cap` and vary by the share
+    `jitter`. `patience` is the longest accepted `retry_after`; with `wait_less`, a longer one is shortened to it.
+    `detour` is the longest pause while another candidate is left. With `unsure`, a call that may have been charged is
+    repeated too.
     """
 
     attempts: int = 3
@@ -35,20 +36,20 @@ class Retry:
     def pause(
         self, error: Mapping[str, Any], attempt: int, chance: float, *, unsure: bool = False, others: bool = False
     ) -> float | None:
-        """How long to wait before the next attempt; None when there is to be none.
+        """The pause before the next attempt, in seconds; None when the call is not repeated.
 
-        `attempt` is the number of the call that failed with `error`, `chance` a number from 0 to 1. `unsure` says that
-        the provider may have carried the call out, `others` that another candidate is left.
+        `attempt` is the number of the call that failed with `error`, `chance` a number from 0 to 1. `unsure` states
+        that the provider may have carried out the call, `others` that another candidate is left.
         """
         if attempt >= self.attempts or not error.get("retryable") or error["category"] not in CATEGORIES:
             return None
         if unsure and not self.unsure:
             return None
-        asked = error.get("retry_after")
-        if asked is None:
+        retry_after = error.get("retry_after")
+        if retry_after is None:
             pause = min(self.base * self.factor ** (attempt - 1), self.cap) * (1 + self.jitter * (2 * chance - 1))
-        elif asked <= self.patience or self.wait_less:
-            pause = min(asked, self.patience)
+        elif retry_after <= self.patience or self.wait_less:
+            pause = min(retry_after, self.patience)
         else:
             return None
         return None if others and pause > self.detour else max(pause, 0.0)
@@ -63,4 +64,4 @@ PRESETS: Mapping[str, Retry] = {
     "once": Retry(attempts=2, cap=5.0, patience=5.0),
     "none": NEVER,
 }
-"""The policies that are given by name."""
+"""The policies by name."""

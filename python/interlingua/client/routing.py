@@ -1,7 +1,7 @@
 """
-The router, bound to a registry, a policy and the adapters: what the service and the command line ask.
+The router with a registry, a policy and the adapters, for the service and the command line.
 
-The router itself is pure and knows neither; here is where its inputs come from.
+The router itself is pure and knows none of them; this module provides its inputs.
 """
 
 import threading
@@ -29,9 +29,9 @@ _LOG = logger("client")
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Whom to ask: `models` in turn, `request` as it is sent, `record` for the message, `decision` when it was routed.
+    """The chosen `models` in order, `request` as it is sent, `record` for the message, `decision` when it was routed.
 
-    `chain` holds the verdicts, `fail_over_on` what else than failures leads to the next model.
+    `chain` holds the verdicts, `fail_over_on` what, besides a failure, leads to the next model.
     """
 
     models: tuple[str, ...]
@@ -43,12 +43,12 @@ class Choice:
 
 
 def named_record(model: str) -> Data:
-    """The record of an answer whose caller named the model."""
+    """The routing record of a message when the caller named the model."""
     return {"mode": "manual", "chosen_model": model, "reason": NAMED, "alternatives_considered": []}
 
 
 def session_of(request: Mapping[str, Any]) -> str | None:
-    """The session that a conversation belongs to, by its last message; None when it names none."""
+    """The session of a conversation, as its last message names it; None when it names none."""
     messages = request["messages"]
     return messages[-1].get("session_id") if messages else None
 
@@ -56,8 +56,8 @@ def session_of(request: Mapping[str, Any]) -> str | None:
 class PolicyFile:
     """A policy in a file of JSON or YAML, which is read again for each turn (spec/7-routing.md#policy-reread).
 
-    `check` raises `InvalidRequest` for a policy that is not valid. A file that is not leaves the last good policy in force,
-    which the log tells once for each change of the file.
+    `check` raises `InvalidRequest` for a policy that is not valid. Then the last good policy stays in force, which is
+    logged once for each change of the file.
     """
 
     def __init__(self, path: Path, check: Callable[[Any], None]) -> None:
@@ -65,34 +65,34 @@ class PolicyFile:
         self._check = check
         self._seen: bytes | str | None = None
         self._policy: Data | None = None
-        self._lock = threading.Lock()  # decisions for large conversations are made in threads
+        self._lock = threading.Lock()  # decisions about large conversations are made in threads
 
     def current(self) -> Data:
-        """The policy in force. Raises `InvalidRequest` while there was never a good one."""
+        """The policy in force. Raises `InvalidRequest` while there is no good policy yet."""
         with self._lock:
             return self._current()
 
     def _current(self) -> Data:
-        given = _content(self._path)
-        if self._policy is None or given != self._seen:
+        content = _content(self._path)
+        if self._policy is None or content != self._seen:
             try:
-                self._policy = self._parsed(given)
+                self._policy = self._parsed(content)
             except InvalidRequest as problem:
                 if self._policy is None:
                     raise
                 self._log_problem(problem)
-            self._seen = given
+            self._seen = content
         return self._policy
 
-    def _parsed(self, given: bytes | str) -> Data:
-        if isinstance(given, str):
-            raise InvalidRequest(f"cannot read {self._path}: {given}")
+    def _parsed(self, content: bytes | str) -> Data:
+        if isinstance(content, str):
+            raise InvalidRequest(f"cannot read {self._path}: {content}")
         try:
-            policy = read_settings(given, self._path)
+            policy = read_settings(content, self._path)
             self._check(policy)
         except InvalidRequest as problem:
-            told = f"{self._path}: {problem.message}"
-            raise InvalidRequest(told, path=problem.path, violations=problem.violations) from None
+            message = f"{self._path}: {problem.message}"
+            raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
         return policy
 
     def _log_problem(self, problem: InvalidRequest) -> None:
@@ -101,7 +101,7 @@ class PolicyFile:
 
 
 def _content(path: Path) -> bytes | str:
-    """The bytes of a file, or why they cannot be read."""
+    """The bytes of a file, or a text that states why they cannot be read."""
     try:
         return path.read_bytes()
     except (OSError, ValueError) as problem:
@@ -109,11 +109,12 @@ def _content(path: Path) -> bytes | str:
 
 
 class Routing:
-    """Chooses models with one registry and one policy. Keeps nothing between calls but the registry's description.
+    """Choose models with one registry and one policy. Between calls, only the catalogue of the registry is kept.
 
-    `policy` is data, or a file that is read again for each turn. `connect` tells how an endpoint is called, where that is
-    not by the environment alone: `Client.connection`; `missing` likewise what a provider lacks: `Client.missing`. `events` has every decision of a turn and every refused swap;
-    `clock` measures how long a decision takes, in seconds.
+    `policy` is data, or a file that is read again for each turn. `connect` returns how an endpoint is called, when the
+    environment alone does not determine that: `Client.connection`. In the same way `missing` returns what a provider
+    lacks: `Client.missing`. `events` publishes every decision of a turn and every refused swap; `clock` measures the
+    time of a decision, in seconds.
     """
 
     def __init__(
@@ -130,7 +131,7 @@ class Routing:
         self._connect = connect or self.registry.connection_of
         self._missing = missing
         self.events = events or Events()
-        """Who observes what is decided here."""
+        """The observers of decisions."""
         self._clock = clock
         self._file = PolicyFile(policy, self._demand) if isinstance(policy, Path) else None
         self._policy: Data = {} if policy is None or isinstance(policy, Path) else dict(policy)
@@ -142,11 +143,11 @@ class Routing:
 
     @cached_property
     def catalog(self) -> Data:
-        """The registry as the router sees it."""
+        """The registry in the format of the router."""
         return self.registry.snapshot(connect=self._connect, missing=self._missing)
 
     def check(self) -> None:
-        """Raises `InvalidRequest` when the policy is not valid: so that a server says it when it starts."""
+        """Raise `InvalidRequest` when the policy is not valid, so that a server reports it when it starts."""
         self._demand(self.policy)
 
     def _demand(self, policy: Any) -> None:
@@ -163,13 +164,13 @@ class Routing:
         adapter: str | None = None,
         turn_id: str | None = None,
     ) -> Choice:
-        """Whom to ask, for one turn. A named target, or the request's own model, is asked; else the policy routes.
+        """Choose the models for one turn: the named target, or the request's own model; otherwise the policy routes.
 
-        Publishes the decision as the one event `route.decided` of the turn `turn_id`, also when nothing can take it.
-        Of named models those are left out that would lose state which the policy keeps where it belongs; `adapter` is
-        the wire over which they are to be asked, when it is not their own.
-        Raises `InvalidRequest` for an unknown name and a bad policy or context, `NoCandidate` when nothing can take the
-        turn.
+        The decision is published as the one event `route.decided` of the turn `turn_id`, also when no model can take
+        it. Named models that would lose pinned state are left out; `adapter` is the wire over which they will be
+        called, when it is not their own.
+        Raises `InvalidRequest` for an unknown name and for an invalid policy or context, `NoCandidate` when no model
+        can take the turn.
         """
         return self.weigh(request, target, policy, now, health, context, adapter, turn_id)()
 
@@ -184,42 +185,42 @@ class Routing:
         adapter: str | None = None,
         turn_id: str | None = None,
     ) -> Callable[[], Choice]:
-        """`choose` in two steps, of which the first may be made in another thread: what it gives publishes the decision,
-        where the observers are, and gives the choice or raises `NoCandidate`."""
+        """`choose` in two steps. The first may run in another thread. The function that it returns is the second: it
+        publishes the decision in the thread of the observers, and returns the choice or raises `NoCandidate`."""
         named = target or request.get("model")
         rules = self.policy if policy is None else policy
-        begun = self._clock()
-        found: Choice | NoCandidate
+        started = self._clock()
+        outcome: Choice | NoCandidate
         try:
-            found = (
+            outcome = (
                 self._named(request, named, rules, adapter)
                 if named
                 else self._routed(request, rules, now, health, context)
             )
         except NoCandidate as problem:
-            found = problem
-        took = round((self._clock() - begun) * 1000, 3)
+            outcome = problem
+        took = round((self._clock() - started) * 1000, 3)
 
         def published() -> Choice:
-            model = None if isinstance(found, NoCandidate) else found.models[0]
-            payload = router.decided(model, found.chain, took)
+            model = None if isinstance(outcome, NoCandidate) else outcome.models[0]
+            payload = router.decided(model, outcome.chain, took)
             self.events.publish(ROUTE_DECIDED, payload, session_id=session_of(request), turn_id=turn_id)
-            if isinstance(found, NoCandidate):
-                raise found
-            return found
+            if isinstance(outcome, NoCandidate):
+                raise outcome
+            return outcome
 
         return published
 
     def _named(self, request: Data, spec: str, rules: Data, adapter: str | None) -> Choice:
-        found = [str(model) for model in self.registry.expand(spec, aliases=rules.get("aliases"))]
-        models = left = router.in_turn_order(found, router.turn_model(request["messages"]))
+        named = [str(model) for model in self.registry.expand(spec, aliases=rules.get("aliases"))]
+        models = remaining = router.in_turn_order(named, router.turn_model(request["messages"]))
         if router.pins(rules):
             try:
-                left = router.staying(request, models, self.catalog, rules, adapter)
+                remaining = router.staying(request, models, self.catalog, rules, adapter)
             except NoCandidate as problem:
                 raise NoCandidate(problem.message, router.named_chain(models, (), NAMED)) from None
-        chain = router.named_chain(models, left, NAMED)
-        return Choice(left, request, named_record(left[0]), chain, None, tuple(rules.get("fail_over_on", ())))
+        chain = router.named_chain(models, remaining, NAMED)
+        return Choice(remaining, request, named_record(remaining[0]), chain, None, tuple(rules.get("fail_over_on", ())))
 
     def _routed(self, request: Data, rules: Data, now: str | None, health: Data | None, context: Data | None) -> Choice:
         decision = self.decide(request, policy=rules, health=health, now=now, context=context)
@@ -238,8 +239,10 @@ class Routing:
         now: str | None = None,
         session_id: str | None = None,
     ) -> Data:
-        """Whether a session can go on with another model (`router.check_swap`). A refusal is published as the one event
-        `routing_constraint_failure`; `session_id` is that of the last message unless given.
+        """Whether a session can continue with another model (`router.check_swap`).
+
+        A refusal is published as the one event `routing_constraint_failure`; `session_id` is that of the last message
+        unless given.
         """
         rules = self.policy if policy is None else policy
         moment = {} if now is None else {"now": now}
@@ -263,11 +266,11 @@ class Routing:
         """The whole decision, with the verdict of every slot.
 
         The manual choice is the target, else that of the context, else the request's model. `context` holds the facts
-        of the turn that do not stand in the request (spec/7-routing.md#context).
+        of the turn that are not in the request (spec/7-routing.md#context).
         """
         catalog = catalog or self.catalog
-        given = self.input(request, target=target, context=context, policy=policy, health=health, now=now)
-        return router.decide_json({**given, "catalog": catalog})
+        inputs = self.input(request, target=target, context=context, policy=policy, health=health, now=now)
+        return router.decide_json({**inputs, "catalog": catalog})
 
     def input(
         self,
@@ -279,7 +282,7 @@ class Routing:
         health: Data | None = None,
         now: str | None = None,
     ) -> Data:
-        """What a decision is made from, whole: recorded, it can be decided again (`router.decide_json`)."""
+        """The complete input of a decision, which can be recorded and decided again (`router.decide_json`)."""
         return {
             "request": request,
             "context": {**(context or {}), "sticky": target} if target else context,
@@ -290,9 +293,9 @@ class Routing:
         }
 
     def candidates(self, request: Data, decision: Data) -> list[Data]:
-        """What each candidate of a decision would lose of this conversation, take and cost; the chosen one first.
+        """The loss, tokens and cost of this conversation for each candidate of a decision; the chosen one first.
 
-        `rejection` is the first reason for which a candidate cannot take the turn; null when it can.
+        `rejection` is the first reason why a candidate cannot take the turn; null when it can.
         """
         rejections: dict[str, str | None] = dict.fromkeys(decision["targets"])
         for slot in decision["slots"]:
@@ -304,11 +307,11 @@ class Routing:
         return [{**row, "rejection": rejections[row["model"]]} for row in self.preview(sent, known)]
 
     def preview(self, request: Data, models: Iterable[str]) -> list[Data]:
-        """What each of some models would lose of this conversation, take and cost (`router.preview`)."""
+        """The loss, tokens and cost of this conversation for each of some models (`router.preview`)."""
         return router.preview(request, models, self._loss, self._tokens, self.registry.price)
 
     def _loss(self, request: Any, model: str) -> list[Any]:
-        # not through `project`: nothing is dropped yet, so nothing is to be logged or refused
+        # not with `project`: nothing is dropped yet, so there is nothing to log or refuse
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
         return translate.write_request({**request, "model": model}, endpoint)[1]

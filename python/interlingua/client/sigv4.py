@@ -1,8 +1,8 @@
 """
 Signatures of AWS, version 4: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 
-The signature is a pure function of the call, the credentials and the time. Credentials that do not stand in the
-environment, those of profiles, roles and machines, are found by botocore, where it is installed (the extra `aws`).
+The signature is a pure function of the call, the credentials and the time. Credentials that are not in the environment
+(of profiles, roles and machines) are found by botocore, where it is installed (the extra `aws`).
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from interlingua.registry.signing import Credentials, Signing
 
 _LOG = logger("client")
 ALGORITHM = "AWS4-HMAC-SHA256"
-_SIGNED = ("content-type",)  # beside host and x-amz-*: what others on the way do not touch
+_SIGNED = ("content-type",)  # in addition to host and x-amz-*: a header that proxies do not change
 
 
 def signed(
@@ -36,14 +36,16 @@ def signed(
     names = ";".join(sorted(covered))
     scope = f"{time[:8]}/{about.region}/{about.service}/aws4_request"
     call = canonical_call("POST", address.path, address.query, covered, sha256(body).hexdigest())
-    made = signature(call, time, scope, credentials.secret_key)
-    shown = f"{ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={made}"
-    return {**headers, **added, "authorization": shown}
+    proof = signature(call, time, scope, credentials.secret_key)
+    authorization = f"{ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={proof}"
+    return {**headers, **added, "authorization": authorization}
 
 
 def canonical_call(method: str, path: str, query: str, headers: Mapping[str, str], payload: str) -> str:
-    """The text of a call that is signed. `path` and `query` are encoded as they are sent, `headers` are those that the
-    signature covers, by their names in lower case, `payload` is the SHA-256 of the body in hexadecimal."""
+    """The canonical text of a call, which is signed.
+
+    `path` and `query` are encoded as they are sent, `headers` are those that the signature covers, with names in lower
+    case, `payload` is the SHA-256 of the body in hexadecimal."""
     return "\n".join(
         (
             method,
@@ -59,7 +61,7 @@ def canonical_call(method: str, path: str, query: str, headers: Mapping[str, str
 
 
 def signature(call: str, time: str, scope: str, secret: str) -> str:
-    """The signature of a call, in hexadecimal; `time` as it stands in `x-amz-date`."""
+    """The signature of a call, in hexadecimal; `time` has the format of `x-amz-date`."""
     text = f"{ALGORITHM}\n{time}\n{scope}\n{sha256(call.encode()).hexdigest()}"
     key = f"AWS4{secret}".encode()
     for step in scope.split("/"):
@@ -79,20 +81,20 @@ class _Frozen(Protocol):
 
 
 class Wallet:
-    """Credentials outside of the environment, kept and renewed by botocore."""
+    """Credentials outside of the environment, which botocore keeps and renews."""
 
     def __init__(self) -> None:
-        self._found: Any = None
+        self._botocore_credentials: Any = None
         self._empty = False
 
     async def credentials(self) -> Credentials | None:
-        """Credentials that are valid now; None when there are none. Raises `ProviderError` for those that are of no use."""
+        """Credentials that are valid now; None when there are none. Raises `ProviderError` when they cannot be used."""
         if self._empty:
             return None
-        # files are read, and services of the cloud asked: not in the loop
-        return await asyncio.to_thread(self._look)
+        # not in the event loop: it reads files and calls services of the cloud
+        return await asyncio.to_thread(self._find)
 
-    def _look(self) -> Credentials | None:
+    def _find(self) -> Credentials | None:
         try:
             from botocore import exceptions, session
         except ImportError:
@@ -100,15 +102,15 @@ class Wallet:
             _LOG.warning("no AWS credentials in the environment; for profiles and roles install the extra aws")
             return None
         try:
-            if self._found is None:
-                self._found = session.Session().get_credentials()
-            if self._found is None:
+            if self._botocore_credentials is None:
+                self._botocore_credentials = session.Session().get_credentials()
+            if self._botocore_credentials is None:
                 _LOG.warning("no AWS credentials were found")
                 self._empty = True
                 return None
-            frozen = cast("_Frozen", self._found.get_frozen_credentials())
+            frozen = cast("_Frozen", self._botocore_credentials.get_frozen_credentials())
         except exceptions.BotoCoreError as problem:
-            # a text of theirs may quote what it found
+            # their texts may quote the credentials
             message = f"the AWS credentials cannot be used ({type(problem).__name__})"
             raise ProviderError({"category": "authentication", "message": message, "retryable": False}) from None
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token)

@@ -1,6 +1,7 @@
 """
-The events of one answer, pulled: nothing runs between two of them, nothing is queued, and the provider is read only as
-fast as the caller asks. A stream that is closed, cancelled, or out of time closes the call to the provider at once.
+The events of one response, pulled by the caller: nothing runs between two of them, nothing is queued, and the provider
+is read only as fast as the caller pulls. A stream that is closed, cancelled, or out of time closes the provider call at
+once.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -9,8 +10,8 @@ from typing import Any, Literal, Self
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
 from interlingua.canonical.model_response import ModelResponse
-from interlingua.client.answers import REFUSAL, failure, in_band, refuse_page, refused
-from interlingua.client.asking import Asking
+from interlingua.client.answers import REFUSAL, check_no_page, failure, in_band, is_refusal
+from interlingua.client.attempts import Attempts
 from interlingua.client.call import Call, Plan
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.reading import Reader, reader
@@ -18,21 +19,22 @@ from interlingua.client.transport import Answer, TransportFailed
 
 Event = dict[str, Any]
 Response = dict[str, Any]
-_EMPTY = ("message_start", "usage_update")
-"""Events that come before anything of an answer is said."""
+_WITHOUT_CONTENT = ("message_start", "usage_update")
+"""Events that can come before the first content of a response."""
 
 Complete = Callable[[Response, Call, str], ModelResponse]
-"""Fills in what only the caller of the provider knows of a response; the text is the status of its message."""
+"""Adds what only the caller of the provider knows of a response; the text is the status of its message."""
 
 
 class Pulled:
-    """Events that come one by one, as they are asked for: what all streams of events have in common. A class of them sets
-    `_events`, and closes more than that where it holds more."""
+    """The common base of all streams of events, which are pulled one by one.
+
+    A subclass sets `_events`, and overrides `aclose` when it holds more resources."""
 
     _events: AsyncGenerator[Event, None]
 
     def __aiter__(self) -> AsyncIterator[Event]:
-        # the generator itself, so that an event costs no further call
+        # the generator itself, so that an event costs no additional call
         return self._events
 
     async def __anext__(self) -> Event:
@@ -45,17 +47,17 @@ class Pulled:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Gives up what has not been read. Any number of times."""
+        """Discard unread events. May be called any number of times."""
         await self._events.aclose()
 
 
 class Stream(Pulled):
-    """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
+    """The events of one response. Iterate it once; `response` is the whole response when the stream has ended."""
 
-    def __init__(self, asking: Asking, complete: Complete, plan: Plan, deadline: float | None) -> None:
+    def __init__(self, attempts: Attempts, complete: Complete, plan: Plan, deadline: float | None) -> None:
         self.response: ModelResponse | None = None
-        """The answer: whole after `message_complete`, what had arrived after `error`."""
-        self._asking = asking
+        """The response: complete after `message_complete`, the part that had arrived after `error`."""
+        self._attempts = attempts
         self._complete = complete
         self._plan = plan
         self._deadline = deadline
@@ -64,19 +66,23 @@ class Stream(Pulled):
         self._events = self._one_by_one()
 
     def arriving(self) -> AsyncIterator[list[Event]]:
-        """The events as they arrive, instead: lists of those that the same bytes of the provider completed, never empty. Who
-        hands them on can send a list at once. What is pulled here does not come again from the stream itself."""
+        """Iterate over lists of events instead, so that a caller can pass on a whole list at once.
+
+        A list has the events that the same bytes of the provider completed, and is never empty. The stream itself does
+        not give these events again."""
         return self._arriving
 
     async def aclose(self) -> None:
-        """Gives up what has not been read and closes the call to the provider. Any number of times."""
+        """Discard unread events and close the provider call. May be called any number of times."""
         await self._events.aclose()
         await self._arriving.aclose()
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
-        """Stops the answer, from any task: whoever waits for an event gets an `error` event of category `cancelled`
-        with what had arrived, then `Cancelled`. When the process is about to end, the reason is `shutdown`, and the
-        error a `ProviderError` of category `server_error`. Any number of times."""
+        """Stop the response, from any task. May be called any number of times.
+
+        The task that waits for an event gets an `error` event of category `cancelled` with the part that had arrived,
+        then `Cancelled`. When the process is about to end, the reason is `shutdown`, and the error is a
+        `ProviderError` of category `server_error`."""
         if self._interrupt is not None:
             self._interrupt.stop(reason)
 
@@ -91,32 +97,32 @@ class Stream(Pulled):
         answer: Answer | None = None
         event: Event = {}
         try:
-            call, answer, begun = await self._asking.begin(
-                self._plan, interrupt, self._deadline, self._receive, _refused
+            call, answer, beginning = await self._attempts.begin(
+                self._plan, interrupt, self._deadline, self._receive, _is_refusal
             )
             call.begun(answer.status, answer.headers)
             if call.attempt is not None:
                 call.attempt.begun()
             try:
-                events = begun.events
+                events = beginning.events
                 while True:
                     for event in events:
-                        if self._is_last(event, call):
-                            # the caller may take its time with the last event: the provider is done with already
+                        if self._completed(event, call):
+                            # before the last event is delivered: the caller may be slow, the provider has finished
                             await answer.aclose()
-                            self._judge(event, call)
+                            self._report_health(event, call)
                     yield events
-                    if begun.reader.done:
+                    if beginning.reader.done:
                         break
-                    events = await self._pull(begun, interrupt)
+                    events = await self._pull(beginning, interrupt)
                 if event["type"] == "error":
                     raise StreamTruncated(event["error"], event.get("response"))
             except (TransportFailed, Interrupted) as problem:
                 error = failure(problem, call)
                 if isinstance(problem, TransportFailed):
-                    self._asking.health.failed(call.model, problem.category)
+                    self._attempts.health.failed(call.model, problem.category)
                 await answer.aclose()
-                yield self._broken_off(begun.reader, error, call)
+                yield self._ending_events(beginning.reader, error, call)
                 if isinstance(error, ProviderError):
                     error = StreamTruncated(error.error, self.response)
                 raise error from None
@@ -127,35 +133,35 @@ class Stream(Pulled):
             if answer is not None:
                 await answer.aclose()
 
-    async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> "_Begun":
-        """The first events. An error that comes before any other event is the error of the call.
+    async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> "_Beginning":
+        """Read the first events. An error that comes before any other event is raised as the error of the call.
 
-        Where a refusal leads to another candidate, events that say nothing yet wait for the first one that does.
+        If a refusal leads to another candidate, events without content are held until the first event with content.
         """
-        saying_nothing = _EMPTY if REFUSAL in call.plan.fail_over_on else ()
-        await refuse_page(call, answer)
-        begun = _Begun(reader(call, answer), answer.chunks(), [])
-        while not begun.reader.done and all(event["type"] in saying_nothing for event in begun.events):
-            begun.events = [*begun.events, *await self._pull(begun, interrupt)]
-        if begun.events[0]["type"] == "error":
-            raise ProviderError(in_band(call, begun.events[0]["error"]))
-        return begun
+        without_content = _WITHOUT_CONTENT if REFUSAL in call.plan.fail_over_on else ()
+        await check_no_page(call, answer)
+        beginning = _Beginning(reader(call, answer), answer.chunks(), [])
+        while not beginning.reader.done and all(event["type"] in without_content for event in beginning.events):
+            beginning.events = [*beginning.events, *await self._pull(beginning, interrupt)]
+        if beginning.events[0]["type"] == "error":
+            raise ProviderError(in_band(call, beginning.events[0]["error"]))
+        return beginning
 
-    async def _pull(self, begun: "_Begun", interrupt: Interrupt) -> list[Event]:
-        """The events that the next bytes complete, or, at the end of input, those that it brings."""
+    async def _pull(self, beginning: "_Beginning", interrupt: Interrupt) -> list[Event]:
+        """The events that the next bytes complete, or those at the end of input."""
         waiting = 0
-        while waiting <= self._asking.limits.answer:
+        while waiting <= self._attempts.limits.answer:
             try:
-                chunk = await interrupt.wait(anext(begun.chunks))
+                chunk = await interrupt.wait(anext(beginning.chunks))
             except StopAsyncIteration:
-                return begun.reader.end()
-            if events := begun.reader.feed(chunk):
+                return beginning.reader.end()
+            if events := beginning.reader.feed(chunk):
                 return events
             waiting += len(chunk)
         raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
 
-    def _is_last(self, event: Event, call: Call) -> bool:
-        """Fills in an event; whether it is the last."""
+    def _completed(self, event: Event, call: Call) -> bool:
+        """Complete the members of an event. Returns whether it is the last one."""
         event["message_id"] = call.plan.message_id
         match event["type"]:
             case "message_complete":
@@ -167,30 +173,30 @@ class Stream(Pulled):
                 if "response" in event:
                     self.response = self._complete(event["response"], call, "error")
             case "message_start":
-                event.setdefault("model", call.model)  # some wires do not name it; the whole answer does
+                event.setdefault("model", call.model)  # some wires do not name it here, but in the whole response
                 return False
             case _:
                 return False
         return True
 
-    def _judge(self, event: Event, call: Call) -> None:
-        health = self._asking.health
+    def _report_health(self, event: Event, call: Call) -> None:
+        health = self._attempts.health
         if event["type"] == "error":
             health.failed(call.model, event["error"]["category"])
         else:
             health.succeeded(call.model)
 
-    def _broken_off(self, reader: Reader, error: InterlinguaError, call: Call) -> list[Event]:
-        """The last events of a stream that the provider did not end: what the decoder had not told yet, as its frame had no
-        end, then the error with what had arrived."""
+    def _ending_events(self, reader: Reader, error: InterlinguaError, call: Call) -> list[Event]:
+        """The last events of a stream that the provider did not end: those of an unfinished frame, then the error with
+        the part that had arrived."""
         events = reader.end()
         if not events or events[-1]["type"] != "error":
             events = [event for event in events if event["type"] != "message_complete"]
             events.append({"type": "error"})
         event: Event = events[-1]
         event["error"] = error.to_dict()
-        for one in events:
-            self._is_last(one, call)
+        for item in events:
+            self._completed(item, call)
         if isinstance(error, Cancelled) and "response" in event:
             event["response"]["finish_reason"] = "cancelled"
             event["response"]["message"]["metadata"]["status"] = "cancelled"
@@ -198,15 +204,15 @@ class Stream(Pulled):
 
 
 @dataclass(slots=True)
-class _Begun:
-    """An answer that has begun: its first events, and what the next ones come from."""
+class _Beginning:
+    """A response that has begun: its first events, and the source of the next ones."""
 
     reader: Reader
     chunks: AsyncIterator[bytes]
     events: list[Event]
 
 
-def _refused(begun: _Begun) -> bool:
-    """Whether the first events hold a whole answer that is a refusal. One that comes later was begun to be delivered."""
-    last = begun.events[-1]
-    return last["type"] == "message_complete" and refused(last["response"])
+def _is_refusal(beginning: _Beginning) -> bool:
+    """Whether the first events hold a whole response that is a refusal. Later, the delivery has begun."""
+    last = beginning.events[-1]
+    return last["type"] == "message_complete" and is_refusal(last["response"])

@@ -1,5 +1,5 @@
 """
-Calling providers without `await`: the same calls, carried out by an event loop in a thread of its own.
+Calls to providers without `await`. An event loop in a thread of its own makes the same calls.
 
     with SyncClient() as client:
         response = client.generate(request, model="anthropic:claude-sonnet-5-5")
@@ -31,7 +31,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class ClientOptions(TypedDict, total=False):
-    """What a client may be made with; `Client` tells what each means."""
+    """The options of a client; `Client` explains each of them."""
 
     keys: Mapping[str, str] | None
     base_urls: Mapping[str, str] | None
@@ -51,10 +51,10 @@ class ClientOptions(TypedDict, total=False):
 
 
 class SyncClient:
-    """Calls providers; takes what `Client` takes. Use `with`, or close it when done.
+    """A client that calls providers, with the options of `Client`. Use `with`, or close it when done.
 
-    Ctrl-C in a call closes the call to the provider before it is raised. A call from the thread that does the work, such
-    as one in `on_answer`, is a `RuntimeError`; so is one after a fork.
+    Ctrl-C in a call closes the provider call before `KeyboardInterrupt` is raised. A call from the thread that does the
+    work, such as one in `on_answer`, raises `RuntimeError`, and so does a call after a fork.
     """
 
     def __init__(self, transport: Transport | None = None, **options: Unpack[ClientOptions]) -> None:
@@ -69,7 +69,7 @@ class SyncClient:
 
     @property
     def registry(self) -> Registry:
-        """The registry of the providers and models that it calls."""
+        """The registry of the providers and models that this client calls."""
         return self._client.registry
 
     @property
@@ -87,7 +87,9 @@ class SyncClient:
         return self._client.missing(provider)
 
     def close(self) -> None:
-        """Closes all connections and ends the thread; calls of other threads end with `Cancelled`. Any number of times."""
+        """Close all connections and end the thread. May be called any number of times.
+
+        Calls of other threads end with `Cancelled`."""
         if not self._loop.closed:
             try:
                 self._loop.run(self._client.aclose())
@@ -103,7 +105,7 @@ class SyncClient:
         return SyncStream(self._loop, self._client.stream(request, **options))
 
     def run_tools(self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]") -> "ToolRun":
-        """`Client.run_tools`. Tools that are no coroutine functions run in threads of their own, and may call this client."""
+        """`Client.run_tools`. A tool that is no coroutine function runs in its own thread, and may call this client."""
         return self._loop.run(self._client.run_tools(request, tools, **options))
 
     def stream_tools(
@@ -114,26 +116,26 @@ class SyncClient:
 
 
 class Pulled(Protocol[R_co]):
-    """A stream as it is pulled with `await`."""
+    """A stream that is pulled with `await`."""
 
     @property
     def response(self) -> R_co | None:
-        """The answer, when there is one."""
+        """The response, when there is one."""
         ...
 
     def __aiter__(self) -> AsyncIterator[Event]: ...
 
     async def aclose(self) -> None:
-        """Gives up what has not been read."""
+        """Discard unread events."""
         ...
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
-        """Stops the answer."""
+        """Stop the response."""
         ...
 
 
 class SyncStream(Generic[R_co]):
-    """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
+    """The events of one response. Iterate it once; `response` is the whole response when the stream has ended."""
 
     def __init__(self, loop: BackgroundLoop, stream: Pulled[R_co]) -> None:
         self._loop = loop
@@ -141,7 +143,7 @@ class SyncStream(Generic[R_co]):
 
     @property
     def response(self) -> R_co | None:
-        """The answer: whole after `message_complete`, what had arrived after `error`."""
+        """The response: complete after `message_complete`, the part that had arrived after `error`."""
         return self._stream.response
 
     def __iter__(self) -> Self:
@@ -160,13 +162,14 @@ class SyncStream(Generic[R_co]):
         self.close()
 
     def close(self) -> None:
-        """Gives up what has not been read and closes the call to the provider. Any number of times."""
-        if not self._loop.closed:  # which has closed it
+        """Discard unread events and close the provider call. May be called any number of times."""
+        if not self._loop.closed:  # the end of the loop has closed the stream
             self._loop.run(self._stream.aclose())
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
-        """Stops the answer, from any thread: whoever waits for an event gets an `error` event with what had arrived,
-        then `Cancelled`. Any number of times."""
+        """Stop the response, from any thread. May be called any number of times.
+
+        The thread that waits for an event gets an `error` event with the part that had arrived, then `Cancelled`."""
         self._loop.call(lambda: self._stream.cancel(reason))
 
     async def _next(self) -> Event:

@@ -1,9 +1,9 @@
 """
-The tool loop: a model is asked, its calls are carried out, and it is asked again with the results, until it has answered
-(spec/2-requests.md#tool-loop).
+The tool loop: a model is called, its tool calls are executed, and it is called again with the results, until it has
+answered (spec/2-requests.md#tool-loop).
 
-A tool that fails is a result that says so, never the end of the loop; a call to a provider that fails ends it as it ends
-`generate`.
+A tool that fails never ends the loop; its result states the failure. A provider call that fails ends the loop as it
+ends `generate`.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ Failure = Literal[
 ]
 
 _LOG = logger("client")
-_ENDED_WELL: Final = ("stop", "stop_sequence")
+_ANSWERED: Final = ("stop", "stop_sequence")
 _SUMMED: Final = (
     "input_tokens",
     "output_tokens",
@@ -68,7 +68,7 @@ _SUMMED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """What `approve` is asked about: a call whose arguments fit, its tool, and what the tool may change."""
+    """The argument of `approve`: a call with valid arguments, its tool, and the side effects of the tool."""
 
     call: "ToolUseBlock"
     tool: "Tool"
@@ -76,13 +76,13 @@ class ApprovalRequest:
 
 
 Approve = Callable[[ApprovalRequest], bool | str | Awaitable[bool | str]]
-"""Says whether a call may be carried out: `True`, or `False` or the reason why not, which the model is told."""
+"""Decides whether a call may be executed: `True`, or `False`, or a reason for the model why not."""
 OnMessage = Callable[[Message], Any]
-"""Is given each message when it is made; awaited where it gives something to await."""
+"""Called with each new message; a result that is awaitable is awaited."""
 
 
 class RunOptions(TypedDict, total=False):
-    """What may be said of a run of tools beside its request and tools; `Client.run_tools` tells what each means."""
+    """The options of a tool run besides its request and tools; `Client.run_tools` explains each of them."""
 
     model: str | None
     adapter: str | None
@@ -98,7 +98,7 @@ class RunOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What became of one call: `message` holds its result, `failure` is the class of what went wrong, if anything did."""
+    """The outcome of one call: `message` holds its result, `failure` is the class of its failure, if it failed."""
 
     call: Data
     message: Message
@@ -108,49 +108,49 @@ class ToolOutcome:
 
 @dataclass(slots=True)
 class ToolRun:
-    """What a run of tools gave. `messages` go behind the conversation, which can then go on.
+    """The result of a tool run. Append `messages` to the conversation to continue it.
 
-    `outcome` is `answered`, `open_calls` (of tools that nobody here carries out), `round_limit`, or `stopped`: the answer
-    ended in another way, which its `finish_reason` tells.
+    `outcome` is `answered`, `open_calls` (of passive tools), `round_limit`, or `stopped`: the response
+    ended for another reason, which is its `finish_reason`.
     """
 
     outcome: Outcome
     responses: list[ModelResponse] = field(default_factory=list[ModelResponse])
-    """The answers of the model, in order, each with its usage and its loss report."""
+    """The responses of the model, in order, each with its usage and its loss report."""
     results: list[ToolOutcome] = field(default_factory=list[ToolOutcome])
-    """The calls that were dealt with, in order."""
+    """The outcomes of the calls that were executed or refused, in order."""
     messages: list[Message] = field(default_factory=list[Message])
-    """The answers and the results, as plain data, in order."""
+    """The messages of the model and the results, as plain data, in order."""
 
     @property
     def response(self) -> ModelResponse:
-        """The last answer."""
+        """The last response."""
         return self.responses[-1]
 
     @property
     def open_calls(self) -> "list[ToolUseBlock]":
-        """The calls of the last answer that have no result."""
+        """The calls of the last response that have no result."""
         from interlingua.canonical.models import ToolUseBlock
 
         return [ToolUseBlock.of(call) for call in _open_calls(self.messages)]
 
     @property
     def usage(self) -> "Usage":
-        """The tokens and the time of all answers together; the cost is null when that of one is not known."""
+        """The tokens and the time of all responses together; the cost is null when that of one is not known."""
         from interlingua.canonical.models import Usage
 
         return Usage.of(_sum([response.get("usage") for response in self.responses]))
 
     @property
     def cost(self) -> Decimal | None:
-        """What all answers cost together in US dollars; None when the price of one is not known."""
+        """The cost of all responses together in US dollars; None when the price of one is not known."""
         cost = _sum([response.get("usage") for response in self.responses])["cost_usd"]
         return None if cost is None else Decimal(cost)
 
     @property
     def loss(self) -> "list[LossEntry]":
-        """What was lost on the way to the provider in any round, each entry once. A conversation only grows, so a pointer
-        means the same in every round."""
+        """The loss reports of the requests of all rounds, each entry once. A conversation only grows, so a pointer has
+        the same meaning in every round."""
         from interlingua.canonical.models import LossEntry
 
         entries: list[Data] = []
@@ -161,7 +161,7 @@ class ToolRun:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be done: a request that was checked, the tools by name, and how."""
+    """A tool run to do: the checked request, the tools by name, and the options."""
 
     request: Data
     tools: Mapping[str, ActiveTool]
@@ -173,36 +173,36 @@ class Job:
     on_message: OnMessage | None = None
     deadline: float | None = None
     options: Data = field(default_factory=dict[str, Any])
-    """Of each call to a provider."""
+    """The options of each provider call."""
 
     @classmethod
     def of(cls, request: Any, tools: Sequence[ActiveTool], *, streamed: bool, options: RunOptions) -> Self:
-        """Raises `InvalidRequest` for a request that is none, and for two tools of one name."""
+        """Check a request and its tools. Raises `InvalidRequest` for an invalid one and for two tools of one name."""
         canonical = translate.load(request)
-        named: dict[str, ActiveTool] = {}
+        by_name: dict[str, ActiveTool] = {}
         for tool in tools:
-            if tool.name in named:
+            if tool.name in by_name:
                 raise InvalidRequest(f"two tools have the name {tool.name!r}", path="/tools")
-            named[tool.name] = tool
+            by_name[tool.name] = tool
         offered: list[Data] = canonical.get("tools") or []
         known = {tool["name"] for tool in offered}
         added = [tool.definition for tool in tools if tool.name not in known]
-        rest: Data = dict(options)
+        call_options: Data = dict(options)
         return cls(
             {**canonical, "tools": [*offered, *added]} if offered or added else canonical,
-            named,
+            by_name,
             streamed,
             **{
-                name: rest.pop(name)
+                name: call_options.pop(name)
                 for name in ("max_rounds", "concurrency", "approve", "approve_within", "on_message", "deadline")
-                if name in rest
+                if name in call_options
             },
-            options=rest,
+            options=call_options,
         )
 
 
 class _Failed(Exception):
-    """A call that was not carried out, or not well; the text is what the model is told."""
+    """A call that was not executed, or that failed; the text is for the model."""
 
     def __init__(self, failure: Failure, message: str) -> None:
         super().__init__(message)
@@ -211,8 +211,8 @@ class _Failed(Exception):
 
 
 class ToolStream(Pulled):
-    """The events of every answer of a run of tools, one answer behind the other. Iterate it once; `response` is what the
-    run gave, when it has ended."""
+    """The events of all responses of a tool run, one response after the other. Iterate it once; `response` is the
+    result of the run when it has ended."""
 
     def __init__(
         self,
@@ -233,15 +233,15 @@ class ToolStream(Pulled):
         self._stream: Stream | None = None
         self._due = None if job.deadline is None else clock() + job.deadline
         self._places = asyncio.Semaphore(job.concurrency)
-        self._asking = asyncio.Lock()
+        self._approval_lock = asyncio.Lock()
         self._events = self._rounds()
 
     async def aclose(self) -> None:
-        """Gives up what has not been read and closes the call to the provider. Any number of times."""
+        """Discard unread events and close the provider call. May be called any number of times."""
         await self._events.aclose()
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
-        """Stops the run, from any task: an answer as `Stream.cancel` does, tools by cancelling them."""
+        """Stop the run, from any task: a response as in `Stream.cancel`; tools are cancelled."""
         self._interrupt.stop(reason)
         if self._stream is not None:
             self._stream.cancel(reason)
@@ -251,20 +251,20 @@ class ToolStream(Pulled):
     async def _rounds(self) -> AsyncGenerator[Event, None]:
         run = self._run
         calls = _open_calls(self._job.request["messages"])
-        left = self._job.max_rounds
+        rounds_left = self._job.max_rounds
         while True:
             active = [call for call in calls if not self._is_passive(call)]
-            if active and left > 0:
-                left -= 1
-                await self._carry_out(active)
+            if active and rounds_left > 0:
+                rounds_left -= 1
+                await self._execute(active)
                 calls = [call for call in calls if self._is_passive(call)]
                 if calls and run.responses:
-                    break  # the model is asked when all its calls have results
-            elif run.responses and not (run.response.finish_reason == "pause" and left > 0):
+                    break  # the model is called again when all its calls have results
+            elif run.responses and not (run.response.finish_reason == "pause" and rounds_left > 0):
                 break
             elif run.responses:
-                left -= 1
-            async with aclosing(self._answer()) as events:  # whoever leaves closes the call to the provider at once
+                rounds_left -= 1
+            async with aclosing(self._answer()) as events:  # a consumer that stops closes the provider call at once
                 async for event in events:
                     yield event
             calls = _calls(run.response["message"]) if run.response.finish_reason == "tool_calls" else []
@@ -272,18 +272,18 @@ class ToolStream(Pulled):
         self.response = run
 
     def _outcome(self, calls: list[Data]) -> Outcome:
-        ended = self._run.response.finish_reason
-        if ended == "pause" or any(not self._is_passive(call) for call in calls):
+        finish_reason = self._run.response.finish_reason
+        if finish_reason == "pause" or any(not self._is_passive(call) for call in calls):
             return "round_limit"
         if calls:
             return "open_calls"
-        return "answered" if ended in _ENDED_WELL else "stopped"
+        return "answered" if finish_reason in _ANSWERED else "stopped"
 
     async def _answer(self) -> AsyncGenerator[Event, None]:
-        """The next answer, put behind the conversation; its events, where they are wanted."""
+        """Get the next response and append its message to the conversation. When streamed, yields its events."""
         names = Names(self._unused_id)
-        left = None if self._due is None else self._due - self._clock()
-        options: Data = {**self._job.options, "deadline": left, "validated": True}
+        remaining = None if self._due is None else self._due - self._clock()
+        options: Data = {**self._job.options, "deadline": remaining, "validated": True}
         try:
             if self._job.streamed:
                 self._interrupt.demand()
@@ -304,7 +304,7 @@ class ToolStream(Pulled):
         await self._add(response["message"])
 
     def _request(self) -> Data:
-        """What the model is asked next. That it must call a tool is asked of it once: it would never come to an answer."""
+        """The next request. A demand to call a tool is made only once: otherwise the model would never answer."""
         request: Data = {**self._job.request, "messages": [*self._job.request["messages"], *self._run.messages]}
         choice: Data | None = request.get("tool_choice")
         if self._run.results and choice is not None:
@@ -317,13 +317,13 @@ class ToolStream(Pulled):
     async def _add(self, message: Message) -> None:
         self._run.messages.append(message)
         if self._job.on_message is not None:
-            told = self._job.on_message(message)
-            if isawaitable(told):
-                await told
+            awaitable = self._job.on_message(message)
+            if isawaitable(awaitable):
+                await awaitable
 
     def _unused_id(self, identity: str) -> str:
-        """The id of a call; another one where the conversation has a call of that id, as with providers that count anew in
-        each answer. A call that is made again is a new call (spec/1-values.md#invariants)."""
+        """The id of a call; a new id when the conversation already has a call of that id, because some providers count
+        from the start in each response. A repeated call is a new call (spec/1-values.md#invariants)."""
         taken = any(
             call["id"] == identity
             for message in (*self._job.request["messages"], *self._run.messages)
@@ -334,19 +334,19 @@ class ToolStream(Pulled):
     # ------------------------------------------------------------------------------------------------ calls
 
     def _is_passive(self, call: Data) -> bool:
-        """Whether a call is for the caller: its tool is offered, and is none of those that are carried out here."""
+        """Whether a call is for the caller: its tool is offered, and is not active."""
         name = call["name"]
         return name not in self._job.tools and any(
             tool["name"] == name for tool in self._job.request.get("tools") or ()
         )
 
-    async def _carry_out(self, calls: list[Data]) -> None:
-        """Puts the results of calls behind the conversation, in the order of the calls; also those that were there when the
-        rest was interrupted, for what was done was done."""
-        left = None if self._due is None else max(self._due - self._clock(), 0.0)
-        tasks = [asyncio.ensure_future(self._dealt_with(call)) for call in calls]
+    async def _execute(self, calls: list[Data]) -> None:
+        """Execute calls and append their results to the conversation, in the order of the calls. After an interruption
+        the results that exist are appended too, because these calls were executed."""
+        remaining = None if self._due is None else max(self._due - self._clock(), 0.0)
+        tasks = [asyncio.ensure_future(self._outcome_of(call)) for call in calls]
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(remaining):
                 await self._interrupt.wait(asyncio.gather(*tasks))
         except TimeoutError:
             raise failure_of(Interrupted("deadline"), None) from None
@@ -359,19 +359,19 @@ class ToolStream(Pulled):
                     self._run.results.append(result)
                     await self._add(result.message)
 
-    async def _dealt_with(self, call: Data) -> ToolOutcome:
+    async def _outcome_of(self, call: Data) -> ToolOutcome:
         started = self._clock()
         failure: Failure | None = None
         try:
-            message = self._message(call, await self._traced(call), is_error=False)
+            message = self._message(call, await self._traced_result(call), is_error=False)
         except _Failed as problem:
             failure = problem.failure
             message = self._message(call, f"{failure}: {problem.message}", is_error=True)
-            told = {"tool": call["name"], "tool_use_id": call["id"], "failure": failure}
-            _LOG.warning("the tool %s was not carried out well: %s", call["name"], failure, extra=told)
+            fields = {"tool": call["name"], "tool_use_id": call["id"], "failure": failure}
+            _LOG.warning("the tool %s failed: %s", call["name"], failure, extra=fields)
         return ToolOutcome(call, message, failure, self._clock() - started)
 
-    async def _traced(self, call: Data) -> Any:
+    async def _traced_result(self, call: Data) -> Any:
         if self._tracing is None:
             return await self._result(call)
         tool = self._job.tools.get(call["name"])
@@ -383,50 +383,52 @@ class ToolStream(Pulled):
                 raise
 
     async def _result(self, call: Data) -> Any:
-        """What the tool of a call gives as its content. Raises `_Failed`."""
+        """The content of the result of a call. Raises `_Failed`."""
         tool = self._job.tools.get(call["name"])
         definitions = [tool.definition for tool in self._job.tools.values()]
         violations = check_call(call, definitions, self._emit)
         if tool is None:
             raise _Failed(
-                "not_found", f"there is no tool of this name; there are {', '.join(self._job.tools) or 'none'}"
+                "not_found", f"there is no tool of this name; the tools are {', '.join(self._job.tools) or 'none'}"
             )
         if violations:
-            raise _Failed("validation_error", _joined(violations))
+            raise _Failed("validation_error", _violations_text(violations))
         await self._demand_approval(call, tool)
         async with self._places:
             value = await _run(tool, call)
         try:
             content = _content(value)
             check_plain(self._message(call, content, is_error=False))
-        except Exception as problem:  # noqa: BLE001 whatever a tool gives
-            told = f"what the tool gave cannot be written: {_words(problem)}"
-            raise _Failed("execution_error", told) from None
+        except Exception as problem:  # noqa: BLE001 a tool may return anything
+            message = f"the value of the tool cannot be written: {_exception_text(problem)}"
+            raise _Failed("execution_error", message) from None
         return content
 
     async def _demand_approval(self, call: Data, tool: ActiveTool) -> None:
-        """Asks whether a call may be carried out, one question at a time. Raises `_Failed` unless it may."""
+        """Call `approve` for a call, for one call at a time. Raises `_Failed` unless the call may be executed."""
         from interlingua.canonical.models import Tool, ToolUseBlock
 
         approve = self._job.approve
         if approve is None:
             return
-        asked = ApprovalRequest(ToolUseBlock.of(call), Tool.of(tool.definition), tool.side_effects)
-        async with self._asking:
+        approval_request = ApprovalRequest(ToolUseBlock.of(call), Tool.of(tool.definition), tool.side_effects)
+        async with self._approval_lock:
             limit = asyncio.timeout(self._job.approve_within)
             try:
                 async with limit:
-                    said = await _called(approve, asked, "approve")
+                    decision = await _call_function(approve, approval_request, "approve")
             except TimeoutError:
                 if not limit.expired():
-                    raise _Failed("permission_denied", "whether it may be called could not be found out") from None
-                raise _Failed("confirmation_timeout", "nobody allowed the call in time") from None
+                    raise _Failed("permission_denied", "the caller could not be asked for approval") from None
+                raise _Failed("confirmation_timeout", "the call was not allowed in time") from None
             except Exception as problem:  # noqa: BLE001
-                # who cannot be asked has not allowed it; the text of a foreign exception may quote anything
+                # without an answer the call is not allowed; the text of a foreign exception may quote anything
                 _LOG.error("approve failed: %s", type(problem).__name__, extra={"tool": tool.name})
-                raise _Failed("permission_denied", "whether it may be called could not be found out") from None
-        if said is not True:
-            raise _Failed("user_denied", f"the call was not allowed{f': {said}' if isinstance(said, str) else ''}")
+                raise _Failed("permission_denied", "the caller could not be asked for approval") from None
+        if decision is not True:
+            raise _Failed(
+                "user_denied", f"the call was not allowed{f': {decision}' if isinstance(decision, str) else ''}"
+            )
 
     def _message(self, call: Data, content: Any, *, is_error: bool) -> Message:
         from interlingua.canonical.models import Message
@@ -436,7 +438,7 @@ class ToolStream(Pulled):
         return message.plain() | {"schema_version": 1}
 
     def _emit(self, event: Event) -> None:
-        """Tells whoever observes that a call is not carried out (spec/1-values.md#input-event)."""
+        """Publish the event that a call is not executed (spec/1-values.md#input-event)."""
         self._client.events.give(
             {
                 "id": self._new_id(),
@@ -456,44 +458,46 @@ class ToolStream(Pulled):
         return self._client.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-# ---------------------------------------------------------------------------------------------------- carrying out
+# ---------------------------------------------------------------------------------------------------- execution
 
 
 async def _run(tool: ActiveTool, call: Data) -> Any:
-    """What a tool gives within its time. Raises `_Failed`."""
+    """Run a tool within its time limit and return its value. Raises `_Failed`."""
     custom = (tool.definition.get("kind") or "function") == "custom"
-    # a copy: what a tool does to its arguments is not what the model said
-    given = call.get("input_raw", "") if custom else deepcopy(call["input"])
+    # a copy: a tool may change its arguments, but not the call of the model
+    arguments = call.get("input_raw", "") if custom else deepcopy(call["input"])
     limit = asyncio.timeout(tool.time_limit)
     try:
         async with limit:
-            return await _called(tool.run, given, f"tool {tool.name}", asynchronous=tool.asynchronous)
+            return await _call_function(tool.run, arguments, f"tool {tool.name}", asynchronous=tool.asynchronous)
     except TimeoutError as problem:
         if limit.expired():
             raise _Failed("timeout", f"the tool took longer than {tool.time_limit:g} s") from None
-        raise _Failed("execution_error", _words(problem)) from None
+        raise _Failed("execution_error", _exception_text(problem)) from None
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
         raise _Failed("cancelled", "the tool was cancelled") from None
     except UnfitArguments as problem:
-        raise _Failed("validation_error", _joined(problem.violations)) from None
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 whatever a tool raises
-        raise _Failed("execution_error", _words(problem)) from None
+        raise _Failed("validation_error", _violations_text(problem.violations)) from None
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 a tool may raise anything
+        raise _Failed("execution_error", _exception_text(problem)) from None
 
 
-async def _called(function: Callable[[Any], Any], given: Any, name: str, *, asynchronous: bool | None = None) -> Any:
-    """What a function of the caller gives: a coroutine function runs here, any other in a thread of its own."""
+async def _call_function(
+    function: Callable[[Any], Any], argument: Any, name: str, *, asynchronous: bool | None = None
+) -> Any:
+    """Call a function of the caller: a coroutine function runs here, any other in a thread of its own."""
     if is_asynchronous(function) if asynchronous is None else asynchronous:
-        value = function(given)
+        value = function(argument)
     else:
-        value = await in_separate_thread(lambda: function(given), name)
+        value = await in_separate_thread(lambda: function(argument), name)
     return await value if isawaitable(value) else value
 
 
 def _content(value: Any) -> Any:
-    """What a tool gave, as the content of its result: text and blocks as they are, anything else as JSON."""
+    """The value of a tool as the content of its result: text and blocks unchanged, anything else as JSON."""
     if value is None:
         return ""
     if isinstance(value, str) or _is_block(value):
@@ -507,19 +511,21 @@ def _content(value: Any) -> Any:
 
 
 def _is_block(value: Any) -> bool:
-    """Whether it is a block of the types of this package: plain data may be any JSON, and is told as that."""
+    """Whether a value is a block of the types of this package; plain data may be any JSON and is not a block."""
     return hasattr(value, "plain") and isinstance(getattr(value, "type", None), str)
 
 
-def _joined(violations: list[dict[str, str]]) -> str:
-    return "; ".join(f"{one['path'].removeprefix('/input') or '/'}: {one['message']}" for one in violations)
+def _violations_text(violations: list[dict[str, str]]) -> str:
+    return "; ".join(
+        f"{violation['path'].removeprefix('/input') or '/'}: {violation['message']}" for violation in violations
+    )
 
 
-def _words(problem: BaseException) -> str:
-    """What a foreign exception says, with its type."""
+def _exception_text(problem: BaseException) -> str:
+    """The type and the text of a foreign exception."""
     try:
         text = str(problem)
-    except Exception:  # noqa: BLE001 even that may fail
+    except Exception:  # noqa: BLE001 `__str__` may fail too
         text = ""
     return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
 
@@ -532,7 +538,7 @@ def _calls(message: Message) -> list[Data]:
 
 
 def _open_calls(messages: Sequence[Message]) -> list[Data]:
-    """The calls of the last answer that have no result, where nothing else was said since."""
+    """The calls of the model's last message that have no result; none when more than results follows."""
     answered: set[str] = set()
     for message in reversed(messages):
         if message["role"] == "assistant":
@@ -544,7 +550,7 @@ def _open_calls(messages: Sequence[Message]) -> list[Data]:
 
 
 def _sum(usages: Sequence[Data | None]) -> Data:
-    """Usages as one: counts that none of them has stay away, and one unknown cost makes the sum unknown."""
+    """The sum of usages. A count that none of them has is absent, and one unknown cost makes the sum unknown."""
     known = [usage for usage in usages if usage is not None]
     total: Data = {"input_tokens": 0, "output_tokens": 0}
     for name in _SUMMED:

@@ -1,11 +1,11 @@
 """
-Tools that a program carries out for a model: a definition, and the function behind it (spec/2-requests.md#tool-loop).
+Tools that a program runs for a model: a definition and its function (spec/2-requests.md#tool-loop).
 
     @tool(side_effects="read")
     def read_gauge(number: int) -> str:
         "The reading of a gauge."
 
-    ActiveTool(Tool(name="read_gauge", input_schema=…), run)     # the same with a definition of one's own
+    ActiveTool(Tool(name="read_gauge", input_schema=…), run)     # the same with your own definition
 """
 
 import inspect
@@ -22,17 +22,17 @@ Function = Callable[..., Any]
 SideEffects = Literal["none", "read", "write", "execute", "network"]
 
 _TIME_LIMIT_S: Final = 60.0
-_LONG_TIME_LIMIT_S: Final = 600.0  # for commands and networks, which take the time that they take
+_LONG_TIME_LIMIT_S: Final = 600.0  # for commands and networks, which may be slow
 
 
 class ActiveTool:
-    """A tool and what carries it out.
+    """A tool and the function that runs it.
 
-    `definition` is a `Tool` or plain data. `run` is called with the input of a call: an object as a dictionary, for a tool
-    of kind `custom` the text. It may be a coroutine function; any other runs in a thread of its own. What it gives is the
-    result: a text, blocks, or any value, which is told as JSON; what it raises is told as a failure.
-    `time_limit` in seconds is how long a call may take (default: 60; 600 where the side effects are `execute` or `network`).
-    Raises `InvalidRequest` for what is no tool.
+    `definition` is a `Tool` or plain data. `run` is called with the input of a call: a dictionary, or the text for a
+    tool of kind `custom`. It may be a coroutine function; any other function runs in a thread of its own. It returns
+    the result: a text, blocks, or any value, which is written as JSON. An exception becomes a result that is a failure.
+    `time_limit` is the most seconds of a call (default: 60; 600 when the side effects are `execute` or `network`).
+    Raises `InvalidRequest` for an invalid definition.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class ActiveTool:
 
     @property
     def side_effects(self) -> SideEffects:
-        """What a call may change; `execute` where the definition does not say."""
+        """The side effects of a call; `execute` when the definition does not state them."""
         return self.definition.get("side_effects") or "execute"
 
 
 class FunctionTool(ActiveTool):
-    """A function of Python as a tool; calling it calls the function."""
+    """A Python function as a tool. A call of the tool object calls the function."""
 
     def __init__(self, function: Function, definition: Data, arguments: Any, time_limit: float | None) -> None:
         self._function = function
@@ -67,15 +67,15 @@ class FunctionTool(ActiveTool):
         self.asynchronous = is_asynchronous(function)
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        """What the function gives."""
+        """Call the function."""
         return self._function(*values, **named)
 
-    def _run(self, given: Data) -> Any:
-        return self._function(**_converted(self._arguments, given))
+    def _run(self, arguments: Data) -> Any:
+        return self._function(**_converted(self._arguments, arguments))
 
 
 class UnfitArguments(Exception):
-    """Arguments that no values of the parameters' types can be made of; `violations` say where and why."""
+    """Arguments that cannot be converted to the types of the parameters; `violations` state where and why."""
 
     def __init__(self, violations: list[dict[str, str]]) -> None:
         super().__init__("the arguments do not fit the parameters of the function")
@@ -107,36 +107,37 @@ def tool(
     time_limit: float | None = None,
     **members: Any,
 ) -> FunctionTool | Callable[[Function], FunctionTool]:
-    """A function as a tool, for `run_tools`: its name, its docstring, and the JSON Schema of its parameters' types.
+    """Make a function a tool for `run_tools`, with its name, its docstring, and the JSON Schema of its parameters.
 
     A parameter gets a description from `Annotated[int, pydantic.Field(description="…")]`; the values of a call are
-    converted to the types of the parameters. `members` are further ones of `Tool`, `time_limit` is that of `ActiveTool`.
-    Raises `InvalidRequest` for a function whose parameters cannot be given by name, or have a type without a schema.
+    converted to the types of the parameters. `members` are further members of `Tool`, `time_limit` is that of
+    `ActiveTool`. Raises `InvalidRequest` for a function with a parameter that cannot be passed by name, or whose type
+    has no schema.
     """
 
-    def made(function: Function) -> FunctionTool:
+    def decorate(function: Function) -> FunctionTool:
         arguments = _arguments(function)
-        told = description if description is not None else inspect.getdoc(function)
+        text = description if description is not None else inspect.getdoc(function)
         definition: Data = {"name": name or function.__name__, "input_schema": _schema(arguments, function), **members}
-        if told:
-            definition["description"] = told
+        if text:
+            definition["description"] = text
         if side_effects is not None:
             definition["side_effects"] = side_effects
         return FunctionTool(function, definition, arguments, time_limit)
 
-    return made if function is None else made(function)
+    return decorate if function is None else decorate(function)
 
 
 def is_asynchronous(function: Any) -> bool:
-    """Whether calling it gives a coroutine at once, so that no thread is needed."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 asked of the method
+    """Whether a call of the function returns a coroutine at once, so that no thread is needed."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004 the method is inspected
 
 
 # ---------------------------------------------------------------------------------------------------- parameters
 
 
 def _arguments(function: Function) -> Any:
-    """The type of the arguments: one field for each parameter, numbered, for a parameter may have any name."""
+    """The type of the arguments: one field for each parameter, numbered, because a parameter may have any name."""
     from pydantic import ConfigDict, Field, PydanticUserError, create_model
 
     try:
@@ -146,21 +147,21 @@ def _arguments(function: Function) -> Any:
     fields: dict[str, Any] = {}
     for number, parameter in enumerate(inspect.signature(function).parameters.values()):
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise _no_tool(function, f"{parameter} is not given by name")
+            raise _not_a_tool(function, f"{parameter} cannot be passed by name")
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[f"parameter_{number}"] = (hints.get(parameter.name, Any), Field(default, alias=parameter.name))
     try:
         return create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
     except PydanticUserError as problem:
-        raise _no_tool(function, problem.message) from None
+        raise _not_a_tool(function, problem.message) from None
 
 
-def _no_tool(function: Function, why: str) -> InvalidRequest:
+def _not_a_tool(function: Function, why: str) -> InvalidRequest:
     return InvalidRequest(f"{function.__name__} cannot be a tool: {why.splitlines()[0]}")
 
 
 def _schema(arguments: Any, function: Function) -> Data:
-    """The schema of the arguments, without the titles that pydantic makes of names, and without references."""
+    """The schema of the arguments, without references and without the titles that pydantic makes from names."""
     from pydantic import PydanticUserError
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -171,7 +172,7 @@ def _schema(arguments: Any, function: Function) -> Data:
     try:
         schema: Data = arguments.model_json_schema(schema_generator=WithoutTitles)
     except PydanticUserError as problem:
-        raise _no_tool(function, problem.message) from None
+        raise _not_a_tool(function, problem.message) from None
     del schema["title"]
     schema.setdefault("properties", {})
     definitions = schema.get("$defs", {})
@@ -182,7 +183,7 @@ def _schema(arguments: Any, function: Function) -> Data:
 
 
 def _inlined(node: Any, definitions: Data, within: tuple[str, ...]) -> Any:
-    """A schema with what its references name in their place. Raises `RecursionError` where a type holds itself."""
+    """A schema with its references replaced by their targets. Raises `RecursionError` when a type contains itself."""
     if isinstance(node, list):
         return [_inlined(item, definitions, within) for item in node]
     if not isinstance(node, dict):
@@ -192,17 +193,17 @@ def _inlined(node: Any, definitions: Data, within: tuple[str, ...]) -> Any:
     name = node["$ref"].rpartition("/")[2]
     if name in within:
         raise RecursionError
-    beside = {member: value for member, value in node.items() if member != "$ref"}
-    named = {member: value for member, value in definitions[name].items() if member != "title"}
-    return _inlined({**named, **beside}, definitions, (*within, name))
+    siblings = {member: value for member, value in node.items() if member != "$ref"}
+    target = {member: value for member, value in definitions[name].items() if member != "title"}
+    return _inlined({**target, **siblings}, definitions, (*within, name))
 
 
-def _converted(arguments: Any, given: Data) -> Mapping[str, Any]:
-    """The values that a function is called with. Raises `UnfitArguments`."""
+def _converted(arguments: Any, received: Data) -> Mapping[str, Any]:
+    """The arguments of a function, converted to its types. Raises `UnfitArguments`."""
     from pydantic import ValidationError
 
     try:
-        values = arguments.model_validate(given)
+        values = arguments.model_validate(received)
     except ValidationError as problem:
         raise UnfitArguments(
             [

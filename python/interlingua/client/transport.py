@@ -1,12 +1,12 @@
 """
-The seam to the network: one call out, one answer back, its body pulled chunk by chunk.
+The interface to the network: one call is sent, one response is received, its body is pulled chunk by chunk.
 
-Any HTTP library fits behind `Transport`. `httpx_transport` is that of the library, `httptools_transport` that of a server;
-`fake` and `replay` answer without a network, so that everything above the seam, framing, adapters, prices, runs as it does
-against a provider.
+`Transport` can be implemented with any HTTP library. `httpx_transport` is for use as a library, `httptools_transport`
+for a server. `fake` and `replay` respond without a network, so that everything above this interface (framing, adapters,
+prices) runs as with a provider.
 
-A transport never follows redirects and never retries, and reads ahead no more than a buffer: a consumer that stalls stops
-the reading from the provider.
+A transport never follows redirects and never retries. It reads ahead no more than a buffer, so a consumer that pauses
+also pauses the reading from the provider.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -23,7 +23,7 @@ STREAMS = {
 
 
 class Answer(Protocol):
-    """An answer whose head has arrived."""
+    """A response whose head has arrived."""
 
     @property
     def status(self) -> int:
@@ -32,7 +32,7 @@ class Answer(Protocol):
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers, names in lower case."""
+        """The headers, with names in lower case."""
         ...
 
     def chunks(self) -> AsyncIterator[bytes]:
@@ -40,7 +40,7 @@ class Answer(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Ends the call and frees the connection, whether or not the body was read. Any number of times."""
+        """End the call and free the connection, whether or not the body was read. May be called any number of times."""
         ...
 
 
@@ -48,7 +48,7 @@ class Transport(Protocol):
     """Sends calls. One instance serves many calls at a time."""
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Answer:
-        """Posts a body and gives the answer as soon as its head has arrived.
+        """Post a body and return the response as soon as its head has arrived.
 
         `idle` limits, in seconds, each wait for the network: to connect, to write, for the next bytes.
         Raises `TransportFailed`.
@@ -56,15 +56,15 @@ class Transport(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Closes all connections. Any number of times."""
+        """Close all connections. May be called any number of times."""
         ...
 
 
 class TransportFailed(Exception):
     """The network failed: `category` is `timeout` or `network`. The text names no header and no body.
 
-    `sent` is false when the provider surely did not get the whole call, so that it cannot have carried it out;
-    `retryable` is false when it would fail in the same way again.
+    `sent` is false when it is certain that the provider did not get the whole call, so that it cannot have carried it
+    out; `retryable` is false when the call would fail in the same way again.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """
-A whole answer as the events of a stream: what a provider would have sent bit by bit (spec/4-streams.md#whole-for-stream).
+A whole response as the events of a stream, as a provider would have streamed it (spec/4-streams.md#whole-for-stream).
 
-The counterpart of `canonical.fold`: folding what comes out gives the answer again.
+The counterpart of `canonical.fold`: folding the events gives the response again.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,12 +16,12 @@ _DELTAS = {"text": "text_delta", "thinking": "thinking_delta"}
 
 
 def at_once(text: str) -> list[str]:
-    """A text as one delta; none when it is empty."""
+    """A text as one delta; no delta when it is empty."""
     return [text] if text else []
 
 
 def unfold(response: Mapping[str, Any], cut: Cut = at_once) -> list[Event]:
-    """The events of a response. `cut` says in which pieces a text and the arguments of a call come."""
+    """The events of a response. `cut` divides a text and the arguments of a call into pieces."""
     start: Event = {"type": "message_start"}
     if "model" in response:
         start["model"] = response["model"]
@@ -46,10 +46,10 @@ def _block(index: int, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
         case "tool_use":
             yield from _call(at, block, cut)
         case "text" | "thinking" as kind if isinstance(block.get("text"), str):
-            begun: Event = {"type": kind, "text": ""}
+            opening: Event = {"type": kind, "text": ""}
             if block.get("refusal"):
-                begun["refusal"] = True  # wires tell a refusal in a place of its own, from its first word
-            yield {"type": "block_start", **at, "block": begun}
+                opening["refusal"] = True  # wires have a separate place for a refusal, from its first word on
+            yield {"type": "block_start", **at, "block": opening}
             for piece in cut(block["text"]):
                 yield {"type": _DELTAS[kind], **at, "text": piece}
         case _:
@@ -58,11 +58,11 @@ def _block(index: int, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
 
 
 def _call(at: Event, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
-    begun: Event = {"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}
+    opening: Event = {"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
-        begun |= {"kind": "custom", "input_raw": ""}
-    yield {"type": "block_start", **at, "block": begun}
+        opening |= {"kind": "custom", "input_raw": ""}
+    yield {"type": "block_start", **at, "block": opening}
     yield {"type": "tool_use_start", **at, "id": block["id"], "name": block["name"]}
     for piece in cut(_arguments(block) if raw is None else raw):
         yield {"type": "tool_use_input_delta", **at, "id": block["id"], "text": piece}
@@ -73,6 +73,6 @@ def _call(at: Event, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
 
 
 def _arguments(block: Mapping[str, Any]) -> str:
-    """The text of the arguments: as the model wrote it where that was kept."""
-    written = ((block.get("provider_state") or {}).get("encoding") or {}).get("arguments")
-    return written if isinstance(written, str) else json.dumps(block["input"]).decode()
+    """The text of the arguments: as the model wrote it, when that was kept."""
+    text = ((block.get("provider_state") or {}).get("encoding") or {}).get("arguments")
+    return text if isinstance(text, str) else json.dumps(block["input"]).decode()

@@ -53,7 +53,7 @@ def settings(agent: str, url: str, key: str, model: str, folder: Path) -> Settin
         case "gemini":
             # the agent reads a file of settings for the whole system only if nobody else may write to its folder and
             # the parents
-            file = _written(folder / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
+            file = _write_json(folder / "settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
             variables = {"GOOGLE_GEMINI_BASE_URL": url, "GEMINI_API_KEY": key, "GEMINI_MODEL": model}
             return Settings((), variables | {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(file)})
         case "opencode":
@@ -62,18 +62,18 @@ def settings(agent: str, url: str, key: str, model: str, folder: Path) -> Settin
                 "options": {"baseURL": f"{url}/v1", "apiKey": key},
                 "models": {model: {}},
             }
-            chosen = f"interlingua/{model}"
-            config = {"provider": {"interlingua": provider}, "model": chosen, "small_model": chosen}
-            return Settings((), {"OPENCODE_CONFIG": str(_written(folder / "opencode.json", config))})
+            model_name = f"interlingua/{model}"
+            config = {"provider": {"interlingua": provider}, "model": model_name, "small_model": model_name}
+            return Settings((), {"OPENCODE_CONFIG": str(_write_json(folder / "opencode.json", config))})
         case "pi":
             provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": key, "models": [{"id": model}]}
-            _written(folder / "models.json", {"providers": {"interlingua": provider}})
-            chosen = ("--provider", "interlingua", "--model", model)
-            return Settings(chosen, {"PI_CODING_AGENT_DIR": str(folder)})
+            _write_json(folder / "models.json", {"providers": {"interlingua": provider}})
+            model_name = ("--provider", "interlingua", "--model", model)
+            return Settings(model_name, {"PI_CODING_AGENT_DIR": str(folder)})
         case _:
             raise ValueError(agent)
 
 
-def _written(file: Path, value: object) -> Path:
+def _write_json(file: Path, value: object) -> Path:
     file.write_text(json.dumps(value))
     return file

@@ -29,35 +29,35 @@ from interlingua.gateway.refusals import Refused
 def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIApp:
     """The application. `names` are the names that the header `Host` may have; with None it may have any."""
 
-    def refused(request: Request, problem: InterlinguaError) -> Response:
+    def refusal(request: Request, problem: InterlinguaError) -> Response:
         if request.url.path.startswith(connect.PREFIX):
-            return connect.failed(request, problem)
-        return gateway.failed(request, faces.of(request), problem)
+            return connect.error_response(request, problem)
+        return gateway.error_response(request, faces.of(request), problem)
 
-    def served(method: str, path: str) -> bool:
+    def is_served(method: str, path: str) -> bool:
         scope = {"type": "http", "method": method, "path": path}
         return any(route.matches(scope)[0] is Match.FULL for route in of_faces)
 
-    async def elsewhere(request: Request, problem: Exception) -> Response:
+    async def other_path(request: Request, problem: Exception) -> Response:
         if gateway.passing is not None:
-            passed = await gateway.passing.answer(request, faces.of(request), partial(served, request.method))
-            if passed is not None:
-                return passed
+            response = await gateway.passing.answer(request, faces.of(request), partial(is_served, request.method))
+            if response is not None:
+                return response
         status = problem.status_code if isinstance(problem, HTTPException) else 404
-        return refused(request, _unknown(request, status, stored=gateway.objects is not None))
+        return refusal(request, _unknown_operation(request, status, stored=gateway.objects is not None))
 
     of_faces = faces.routes(gateway)
     routes = all_routes(gateway, of_faces)
-    app = Starlette(routes=routes, exception_handlers={HTTPException: elsewhere})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: other_path})
     app.router.redirect_slashes = False
-    return Guard(_looked_up(operations_of(routes), app), refused, names, gateway.in_flight)
+    return Guard(_with_table(operations_of(routes), app), refusal, names, gateway.in_flight)
 
 
 def all_routes(gateway: Gateway, of_faces: Sequence[BaseRoute]) -> list[BaseRoute]:
     """All paths of a gateway with their operations; those of the faces also below the name of a provider."""
     return [
         *connect.routes(gateway),
-        *_routes_of_the_gateway(gateway),
+        *_own_routes(gateway),
         *of_faces,
         Mount("/{provider}", routes=of_faces),
     ]
@@ -72,7 +72,7 @@ def operations_of(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Operatio
     return operations
 
 
-def _looked_up(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) -> ASGIApp:
+def _with_table(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) -> ASGIApp:
     """An application that finds the operation of a path in a table. Every other path is left to `app`, which tries its
     routes in turn, through layers that take more time for a call than reading its request does."""
 
@@ -88,27 +88,27 @@ def _looked_up(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) ->
     return answer
 
 
-def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
-    served = [f"{method} {path}" for method, path in faces.alike(request, stored=stored)]
-    asked = f"{request.method} {request.url.path[:200]}"
-    told = f"this gateway does not serve {asked}; there are {', '.join(dict.fromkeys(served))}"
-    return Refused("not_found", told, status, code=faces.UNKNOWN_OPERATION.get(faces.of(request), ""))
+def _unknown_operation(request: Request, status: int, *, stored: bool) -> Refused:
+    operations = [f"{method} {path}" for method, path in faces.likely_operations(request, stored=stored)]
+    operation = f"{request.method} {request.url.path[:200]}"
+    message = f"this gateway does not serve {operation}; there are {', '.join(dict.fromkeys(operations))}"
+    return Refused("not_found", message, status, code=faces.UNKNOWN_OPERATION.get(faces.of(request), ""))
 
 
-def _routes_of_the_gateway(gateway: Gateway) -> list[BaseRoute]:
+def _own_routes(gateway: Gateway) -> list[BaseRoute]:
     """The gateway's own paths: the records of calls, the metrics, the page, and whether the gateway is alive."""
 
     async def call(request: Request, key: Key) -> Any:
         return await records.record(gateway, request.path_params["id"], key.tenant)
 
     async def calls(_: Request, key: Key) -> Any:
-        return {"calls": await records.listed(gateway, key.tenant)}
+        return {"calls": await records.list_records(gateway, key.tenant)}
 
     async def metrics(request: Request) -> Response:
         await gateway.caller(request)
         return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
 
-    async def begin(request: Request) -> Response:
+    async def root(request: Request) -> Response:
         return paths.page() if "text/html" in request.headers.get("accept", "") else await alive(request)
 
     async def alive(_: Request) -> Response:
@@ -119,6 +119,6 @@ def _routes_of_the_gateway(gateway: Gateway) -> list[BaseRoute]:
         Route("/v1/interlingua/calls", gateway.operation("openai_chat", calls), methods=["GET"]),
         Route("/metrics", gateway.guarded("openai_chat", metrics), methods=["GET"]),
         Route("/healthz", alive, methods=["GET"]),
-        Route("/", begin, methods=["GET", "HEAD"]),
+        Route("/", root, methods=["GET", "HEAD"]),
         *paths.routes(gateway),
     ]

@@ -43,9 +43,9 @@ async def read_body(request: Request, limit: int) -> bytes:
 async def raw_body(request: Request, limit: int) -> bytes:
     """Return the body of a request as it was sent. A body that the scope holds is not read again. Raises `Refused` like
     `read_body`."""
-    kept: bytes | None = request.scope.get(RAW_BODY)
-    if kept is not None:
-        return kept
+    stored: bytes | None = request.scope.get(RAW_BODY)
+    if stored is not None:
+        return stored
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > limit:
         raise _too_long(limit)
@@ -77,15 +77,15 @@ async def _received(request: Request, limit: int) -> bytes:
 
 def _encodings(request: Request) -> list[str]:
     """The encodings of a body, in the order in which they were applied."""
-    named = [word.strip().lower() for word in request.headers.get("content-encoding", "").split(",")]
-    found = [word for word in named if word not in ("", "identity")]
-    for word in found:
+    names = [word.strip().lower() for word in request.headers.get("content-encoding", "").split(",")]
+    encodings = [word for word in names if word not in ("", "identity")]
+    for word in encodings:
         if word not in _DECODERS:
             known = ", ".join(_DECODERS)
             raise Refused("invalid_request", f"bodies may be encoded as {known}; not as {word[:40]!r}", 415)
-    if len(found) > 1:
+    if len(encodings) > 1:
         raise Refused("invalid_request", "a body may be encoded once", 415)
-    return found
+    return encodings
 
 
 def _too_long(limit: int) -> Refused:
@@ -162,11 +162,11 @@ def _brotli(body: bytes, limit: int) -> bytes:
     inflater: Any = brotli.Decompressor()
     parts: list[bytes] = []
     length = 0
-    given = body
+    data = body
     try:
         while True:
-            part: bytes = inflater.process(given, output_buffer_limit=min(limit + 1 - length, 1 << 20))
-            given = b""
+            part: bytes = inflater.process(data, output_buffer_limit=min(limit + 1 - length, 1 << 20))
+            data = b""
             length += len(part)
             if length > limit:
                 raise _too_long(limit)
@@ -192,27 +192,27 @@ async def unless_ended(leaving: Awaitable[Any], work: Awaitable[T]) -> T:
     """Return the result of `work`. When `leaving` ends first because the client goes away, the work is cancelled and
     `Cancelled` is raised."""
     task = cast("asyncio.Task[object]", asyncio.current_task())
-    before = task.cancelling()
-    works, left = True, False
+    cancellations_before = task.cancelling()
+    works, cancelled_here = True, False
 
-    def leave(gone: "asyncio.Future[Any]") -> None:
-        nonlocal left
-        if gone.cancelled():
+    def leave(departure: "asyncio.Future[Any]") -> None:
+        nonlocal cancelled_here
+        if departure.cancelled():
             return
-        gone.exception()  # retrieved, so that it is not logged: nobody is there any more
+        departure.exception()  # retrieved, so that it is not logged: nobody is there any more
         if works:
-            left = True
+            cancelled_here = True
             task.cancel()
 
-    gone = asyncio.ensure_future(leaving)
-    gone.add_done_callback(leave)
+    departure = asyncio.ensure_future(leaving)
+    departure.add_done_callback(leave)
     try:
         return await work
     except asyncio.CancelledError:
         # it is our own cancellation, unless other code cancelled the task as well
-        if left and task.uncancel() <= before:
+        if cancelled_here and task.uncancel() <= cancellations_before:
             raise Cancelled("the client went away before its answer was there") from None
         raise
     finally:
         works = False
-        gone.cancel()
+        departure.cancel()

@@ -12,7 +12,7 @@ from interlingua.client.routing import Choice
 from interlingua.gateway.contents import Content
 
 KEPT = 1000
-_TOLD = ("model", "category", "status", "reason", "retry_after")
+_ATTEMPT_MEMBERS = ("model", "category", "status", "reason", "retry_after")
 _SEVERITIES = ("lost", "weakened", "representation")
 
 
@@ -25,13 +25,13 @@ class Call:
     key: str
     adapter: str
     began_at: str
-    asked: str | None = None
+    asked_model: str | None = None
     model: str | None = None
     streamed: bool = False
     status: int | None = None
     category: str | None = None
-    first: float | None = None
-    took: float | None = None
+    first_event_s: float | None = None
+    took_s: float | None = None
     usage: dict[str, Any] | None = None
     route: dict[str, Any] | None = None
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -41,7 +41,7 @@ class Call:
     request_loss: list[Entry] = field(default_factory=list[Entry])
     answer_loss: list[Entry] = field(default_factory=list[Entry])
 
-    def decided(self, choice: Choice, *, mapped: bool = False) -> None:
+    def record_choice(self, choice: Choice, *, mapped: bool = False) -> None:
         """Record the models of the call, the verdict of each slot of routing, and whether the policy maps the requested
         name."""
         record = choice.record
@@ -53,25 +53,27 @@ class Call:
             "slots": [dict(verdict) for verdict in choice.chain],
         }
 
-    def tried(self, attempts: Iterable[Mapping[str, Any]], skipped: Iterable[Mapping[str, Any]]) -> None:
+    def record_attempts(self, attempts: Iterable[Mapping[str, Any]], skipped: Iterable[Mapping[str, Any]]) -> None:
         """Record the attempts before there was an answer, and the models that were passed over, without the words of
         providers."""
-        self.attempts = [{name: one[name] for name in _TOLD if name in one} for one in (*attempts, *skipped)]
+        self.attempts = [
+            {name: attempt[name] for name in _ATTEMPT_MEMBERS if name in attempt} for attempt in (*attempts, *skipped)
+        ]
 
-    def shown(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The record as JSON, for the tenant that made the call."""
         return {
             "id": self.id,
             "began_at": self.began_at,
             "key": self.key,
             "adapter": self.adapter,
-            "asked_model": self.asked,
+            "asked_model": self.asked_model,
             "model": self.model,
             "streamed": self.streamed,
             "status": self.status,
             "category": self.category,
-            "seconds_to_first_event": self.first,
-            "seconds": self.took,
+            "seconds_to_first_event": self.first_event_s,
+            "seconds": self.took_s,
             "usage": self.usage,
             "route": self.route,
             "attempts": self.attempts,
@@ -84,14 +86,14 @@ class Call:
 class Calls:
     """The last calls, the newest last."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._kept = kept
+    def __init__(self, capacity: int = KEPT) -> None:
+        self._capacity = capacity
         self._calls: OrderedDict[str, Call] = OrderedDict()
 
     def add(self, call: Call) -> None:
         """Remember a call. When there are too many, the oldest is forgotten."""
         self._calls[call.id] = call
-        if len(self._calls) > self._kept:
+        if len(self._calls) > self._capacity:
             self._calls.popitem(last=False)
 
     def find(self, id: str, tenant: str) -> Call | None:
@@ -113,9 +115,9 @@ def without_values(loss: Iterable[Entry]) -> list[dict[str, Any]]:
     return [{name: value for name, value in entry.items() if name != "value"} for entry in loss]
 
 
-def counted(loss: Sequence[Entry]) -> str:
+def severity_counts(loss: Sequence[Entry]) -> str:
     """How many entries have each severity, in the format of the header: `lost=1, weakened=3`, or `none`."""
     if not loss:
         return "none"
     counts = Counter(entry["severity"] for entry in loss)
-    return ", ".join(f"{word}={counts[word]}" for word in _SEVERITIES if counts[word]) or "none"
+    return ", ".join(f"{severity}={counts[severity]}" for severity in _SEVERITIES if counts[severity]) or "none"

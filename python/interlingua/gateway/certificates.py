@@ -34,11 +34,11 @@ def subject_of(certificate: Mapping[str, Any]) -> str:
 
 
 def _escaped(value: str) -> str:
-    marked = _SPECIAL.sub(lambda found: "\\" + found[0], value)
-    return "".join(_character(one) for one in marked)
+    marked = _SPECIAL.sub(lambda special: "\\" + special[0], value)
+    return "".join(_escaped_character(character) for character in marked)
 
 
-def _character(one: str) -> str:
-    if " " <= one <= "~":
-        return one
-    return "".join(f"\\{byte:02X}" for byte in one.encode())
+def _escaped_character(character: str) -> str:
+    if " " <= character <= "~":
+        return character
+    return "".join(f"\\{byte:02X}" for byte in character.encode())

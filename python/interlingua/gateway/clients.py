@@ -36,10 +36,10 @@ class _Headers(Headers):
 def sdk_of(request: Request, adapter: str) -> str | None:
     """The provider of the client's SDK, where that SDK reads another dialect than the wire's own; else None."""
     agent = request.headers.get("user-agent", "").lower()
-    return next((name for begin, name in _SDKS.get(adapter, {}).items() if agent.startswith(begin)), None)
+    return next((name for prefix, name in _SDKS.get(adapter, {}).items() if agent.startswith(prefix)), None)
 
 
-def is_coheres(request: Request) -> bool:
+def is_cohere_sdk(request: Request) -> bool:
     """Whether a client is an SDK of Cohere, which names itself in a header of its own and in its `User-Agent`."""
     names = (request.headers.get("x-fern-sdk-name", ""), request.headers.get("user-agent", ""))
     return any("cohere" in name.lower() for name in names)
@@ -62,5 +62,5 @@ def peer_of(request: Request) -> str:
 
 def certificate_of(request: Request) -> str | None:
     """The subject of the certificate that a client has shown; None where it has shown none."""
-    shown: str | None = request.scope.get("extensions", {}).get("tls", {}).get("client_cert_name")
-    return shown
+    subject: str | None = request.scope.get("extensions", {}).get("tls", {}).get("client_cert_name")
+    return subject

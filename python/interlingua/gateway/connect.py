@@ -26,7 +26,7 @@ from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.client.call import Answered
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.gateway import Gateway, unless_gone
-from interlingua.gateway.generating import allowed, answered
+from interlingua.gateway.generating import allowed, record_answer
 from interlingua.gateway.refusals import Refused, not_found
 from interlingua.v1 import service_pb2 as service
 from interlingua.verbs.failures import status_of
@@ -64,25 +64,25 @@ _UNKNOWN_FIELD = re.compile(r'Message type "[\w.]*?(\w+)" has no field named "(\
 def routes(gateway: Gateway) -> list[BaseRoute]:
     """The paths of the verbs and their operations."""
 
-    async def generate(request: Request, key: Key, asked: service.GenerateRequest) -> Message:
-        return await _generated(gateway, request, key, asked)
+    async def generate(request: Request, key: Key, message: service.GenerateRequest) -> Message:
+        return await _generate(gateway, request, key, message)
 
-    async def adapt(_: Request, __: Key, asked: service.AdaptRequest) -> Message:
-        return await gateway.verbs.adapt(asked)
+    async def adapt(_: Request, __: Key, message: service.AdaptRequest) -> Message:
+        return await gateway.verbs.adapt(message)
 
-    async def route(_: Request, __: Key, asked: service.RouteRequest) -> Message:
-        return await gateway.verbs.route(asked)
+    async def route(_: Request, __: Key, message: service.RouteRequest) -> Message:
+        return await gateway.verbs.route(message)
 
-    async def estimate(_: Request, __: Key, asked: service.EstimateRequest) -> Message:
-        return await gateway.verbs.estimate(asked)
+    async def estimate(_: Request, __: Key, message: service.EstimateRequest) -> Message:
+        return await gateway.verbs.estimate(message)
 
-    async def check(_: Request, __: Key, asked: service.CheckRequest) -> Message:
-        return await gateway.verbs.check(asked)
+    async def check(_: Request, __: Key, message: service.CheckRequest) -> Message:
+        return await gateway.verbs.check(message)
 
-    async def list_models(_: Request, key: Key, asked: service.ListModelsRequest) -> Message:
-        listed = gateway.verbs.list_models(asked)
-        usable = [model for model in listed.models if key.may_use(model.id)]
-        return service.ListModelsResponse(models=usable, adapters=listed.adapters)
+    async def list_models(_: Request, key: Key, message: service.ListModelsRequest) -> Message:
+        models = gateway.verbs.list_models(message)
+        usable = [model for model in models.models if key.may_use(model.id)]
+        return service.ListModelsResponse(models=usable, adapters=models.adapters)
 
     verbs: dict[str, Verb] = {
         "Adapt": adapt,
@@ -94,20 +94,20 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
     }
 
     def operation(name: str, verb: Verb) -> Callable[[Request], Awaitable[Response]]:
-        taken = service.DESCRIPTOR.services_by_name["InterlinguaService"].methods_by_name[name].input_type
+        input_type = service.DESCRIPTOR.services_by_name["InterlinguaService"].methods_by_name[name].input_type
 
         async def answer(request: Request) -> Response:
             try:
                 key = await gateway.caller(request)
                 if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-                    told = f"the content type is to be {_JSON}; with curl: -H 'content-type: {_JSON}'"
-                    return _no_call(415, told, **{"accept-post": _JSON})
-                asked = _parsed(await read_body(request, gateway.limits.body), taken)
-                given = await verb(request, key, asked)
+                    text = f"the content type is to be {_JSON}; with curl: -H 'content-type: {_JSON}'"
+                    return _no_call(415, text, **{"accept-post": _JSON})
+                message = _parse(await read_body(request, gateway.limits.body), input_type)
+                result = await verb(request, key, message)
                 headers = dict(getattr(request.state, "headers", {}))
-                return Response(json_format.MessageToJson(given, indent=None), 200, headers, _JSON)
+                return Response(json_format.MessageToJson(result, indent=None), 200, headers, _JSON)
             except Exception as problem:  # noqa: BLE001 each is written as an error of Connect
-                return failed(request, gateway.as_our_error(problem))
+                return error_response(request, gateway.as_our_error(problem))
 
         return answer
 
@@ -115,9 +115,9 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
         name = request.path_params["name"]
         if name in verbs:
             return _no_call(405, "a verb is called with POST", allow="POST")
-        there = ", ".join(verbs)
-        problem = not_found(f"the service has no such verb over HTTP; it has {there}. Streams are served over gRPC")
-        return failed(request, problem, "unimplemented")
+        names = ", ".join(verbs)
+        problem = not_found(f"the service has no such verb over HTTP; it has {names}. Streams are served over gRPC")
+        return error_response(request, problem, "unimplemented")
 
     return [
         *(Route(f"{PREFIX}{name}", operation(name, verb), methods=["POST"]) for name, verb in verbs.items()),
@@ -130,8 +130,8 @@ def _no_call(status: int, message: str, **headers: str) -> Response:
     return Response(json.dumps({"code": "unknown", "message": message}), status, headers, _JSON)
 
 
-async def _generated(
-    gateway: Gateway, request: Request, key: Key, asked: service.GenerateRequest
+async def _generate(
+    gateway: Gateway, request: Request, key: Key, message: service.GenerateRequest
 ) -> service.GenerateResponse:
     """Generate a response, and keep the record of the call. Of a chain, a key may use only the models that it is
     allowed."""
@@ -141,42 +141,42 @@ async def _generated(
     call = running.call
     try:
         with gateway.in_flight.cut_off():
-            choice = allowed(await gateway.verbs.choose(asked), key)
-            call.asked = asked.target or choice.request.get("model")
-            call.decided(choice)
+            choice = allowed(await gateway.verbs.choose(message), key)
+            call.asked_model = message.target or choice.request.get("model")
+            call.record_choice(choice)
             running.changed()
             if call.content is not None:
                 call.content.canonical(choice.request)
-            begun: list[Answered] = []
-            generating = gateway.verbs.generate(asked, choice, deadline, begun.append)
+            answers: list[Answered] = []
+            generating = gateway.verbs.generate(message, choice, deadline, answers.append)
             answer, response = await unless_gone(request, generating)
-            answered(call, begun[0], response)
-            call.request_loss = begun[0].loss
+            record_answer(call, answers[0], response)
+            call.request_loss = answers[0].loss
             if call.content is not None:
                 call.content.event({"type": "response", "response": response})
         running.end(200)
     except Exception as problem:  # noqa: BLE001 it is written as an error of Connect
-        own = gateway.as_our_error(problem)
-        running.end(_STATUSES.get(_word(status_of(own).code), 500), own)
-        raise own from None
+        error = gateway.as_our_error(problem)
+        running.end(_STATUSES.get(_code_name(status_of(error).code), 500), error)
+        raise error from None
     finally:
         request.state.headers = running.headers()
     return answer
 
 
-def failed(request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
+def error_response(request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
     """A failure in the format of Connect: the HTTP status, and a JSON body with the code, the message and the
     details."""
     status = status_of(problem)
-    word = code or _word(status.code)
-    body = {"code": word, "message": status.message, "details": [_detail(one) for one in status.details]}
+    code_name = code or _code_name(status.code)
+    body = {"code": code_name, "message": status.message, "details": [_detail(detail) for detail in status.details]}
     headers = dict(getattr(request.state, "headers", {})) | {"content-type": _JSON}
     if isinstance(problem, Refused) and (wait := problem.to_dict().get("retry_after")) is not None:
         headers["retry-after"] = str(max(1, round(wait)))
-    return Response(json.dumps(body), _STATUSES.get(word, 500), headers)
+    return Response(json.dumps(body), _STATUSES.get(code_name, 500), headers)
 
 
-def _word(code: int) -> str:
+def _code_name(code: int) -> str:
     return code_pb2.Code.Name(code).lower().replace("cancelled", "canceled")
 
 
@@ -188,35 +188,35 @@ def _detail(packed: Any) -> dict[str, Any]:
     return {"type": name, "value": value, "debug": json_format.MessageToDict(message)}
 
 
-def _parsed(body: bytes, kind: Any) -> Any:
+def _parse(body: bytes, kind: Any) -> Any:
     """Read the message in a body. Raises `InvalidRequest` with the path of the wrong field, but without its value."""
     message: Any = message_factory.GetMessageClass(kind)()
-    if not (begin := body.lstrip()[:1]):  # an empty body, such as that of curl -d '', is a message without fields
+    if not (first := body.lstrip()[:1]):  # an empty body, such as that of curl -d '', is a message without fields
         return message
-    if begin == b'"':
+    if first == b'"':
         raise InvalidRequest(f"the body must be a {kind.name} as an object", path="")
     try:
         return json_format.Parse(body, message)
     except (json_format.Error, ValueError, RecursionError) as problem:  # the text of the problem may quote content
-        told = str(problem)
-    path = "".join(f"/{name}" for name in _FIELD.findall(told))
-    if told.startswith("Failed to load JSON"):
-        what = "the body is no JSON, or names a member twice"
-    elif unknown := _UNKNOWN_FIELD.search(told):
+        text = str(problem)
+    path = "".join(f"/{name}" for name in _FIELD.findall(text))
+    if text.startswith("Failed to load JSON"):
+        reason = "the body is no JSON, or names a member twice"
+    elif unknown := _UNKNOWN_FIELD.search(text):
         fields = unknown[3].replace("'", "")
-        what = f"there is no field {unknown[2]}; {unknown[1]} has {fields}"
-    elif "oneof" in told:
-        what = "of the fields of one oneof only one may be set"
+        reason = f"there is no field {unknown[2]}; {unknown[1]} has {fields}"
+    elif "oneof" in text:
+        reason = "of the fields of one oneof only one may be set"
     else:
-        what = "the value is not of the type of the field" if path else f"the body must be a {kind.name} as an object"
-    raise InvalidRequest(what, path=path)
+        reason = "the value is not of the type of the field" if path else f"the body must be a {kind.name} as an object"
+    raise InvalidRequest(reason, path=path)
 
 
 def _deadline(request: Request) -> float | None:
     """How long the client waits, in seconds; None where it sets no limit."""
-    told = request.headers.get("connect-timeout-ms")
-    if told is None:
+    milliseconds = request.headers.get("connect-timeout-ms")
+    if milliseconds is None:
         return None
-    if not _TIMEOUT.fullmatch(told):
+    if not _TIMEOUT.fullmatch(milliseconds):
         raise InvalidRequest("the header connect-timeout-ms holds at most ten digits", path="")
-    return int(told) / 1000
+    return int(milliseconds) / 1000

@@ -17,10 +17,18 @@ from interlingua.gateway.watching import News
 Data = dict[str, Any]
 
 KEPT = 50
-_BUDGET = 64 << 20  # bytes of all contents together
-_PART = 4 << 20  # bytes of one part of a call
+_MAX_ALL = 64 << 20  # bytes of all contents together
+_MAX_PART = 4 << 20  # bytes of one part of a call
 
-_HEADERS = ("accept", "anthropic-", "content-type", "interlingua-", "openai-", "user-agent", "x-goog-api-client")
+_HEADER_PREFIXES = (
+    "accept",
+    "anthropic-",
+    "content-type",
+    "interlingua-",
+    "openai-",
+    "user-agent",
+    "x-goog-api-client",
+)
 """The beginnings of the names of headers that are kept. None of them can hold a key."""
 
 
@@ -41,7 +49,7 @@ class Content:
 
     def client(self, wire: Mapping[str, Any]) -> None:
         """Keep the request as the client sent it, without the headers that may hold a key."""
-        headers = {name: value for name, value in wire["headers"].items() if name.startswith(_HEADERS)}
+        headers = {name: value for name, value in wire["headers"].items() if name.startswith(_HEADER_PREFIXES)}
         self._part("client", {**wire, "headers": headers})
 
     def canonical(self, request: Mapping[str, Any]) -> None:
@@ -59,21 +67,21 @@ class Content:
 
     def event(self, event: Mapping[str, Any], sent: str | None = None) -> None:
         """Keep the next event of the answer, or the whole answer as one event."""
-        if self.forgotten or self.size > _BUDGET // 4:
+        if self.forgotten or self.size > _MAX_ALL // 4:
             return  # one call must not remove all others
-        told = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
-        self.events.append(_encoded(told))
-        self._grew(len(self.events[-1]))
+        entry = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
+        self.events.append(_encoded(entry))
+        self._count(len(self.events[-1]))
 
     def _part(self, name: str, value: Mapping[str, Any]) -> None:
         encoded = _encoded(value)
-        if len(encoded) > _PART:
-            encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_PART} that are kept"})
+        if len(encoded) > _MAX_PART:
+            encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_MAX_PART} that are kept"})
         if not self.forgotten:
             self.parts[name] = encoded
-            self._grew(len(encoded))
+            self._count(len(encoded))
 
-    def _grew(self, size: int) -> None:
+    def _count(self, size: int) -> None:
         self.size += size
         if self.keeper is not None:
             self.keeper.grew(size)
@@ -81,10 +89,10 @@ class Content:
 
 
 class Contents:
-    """The contents of the last `kept` calls; of fewer when they are large."""
+    """The contents of the last `capacity` calls; of fewer when they are large."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self.kept = kept
+    def __init__(self, capacity: int = KEPT) -> None:
+        self.capacity = capacity
         self._contents: OrderedDict[str, Content] = OrderedDict()
         self._size = 0
 
@@ -92,13 +100,13 @@ class Contents:
         """Keep the content of a call that begins. When there are too many, the oldest is forgotten."""
         content.keeper = self
         self._contents[id] = content
-        if len(self._contents) > self.kept:
+        if len(self._contents) > self.capacity:
             self._forget()
 
     def grew(self, size: int) -> None:
         """Count the growth of a content. While all contents together are too large, the oldest is forgotten."""
         self._size += size
-        while self._size > _BUDGET and len(self._contents) > 1:
+        while self._size > _MAX_ALL and len(self._contents) > 1:
             self._forget()
 
     def _forget(self) -> None:

@@ -1,5 +1,5 @@
 """
-The gateway: what all faces share, and the life of a client's call from its first byte to its last.
+The gateway: the state that all faces share, and the life of a client's call from its first byte to its last.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from interlingua.client.routing import Routing
 from interlingua.client.threads import done, size_of
 from interlingua.gateway import signatures
 from interlingua.gateway.bodies import RAW_BODY, raw_body, read_body, unless_ended
-from interlingua.gateway.calls import Call, Calls, counted
+from interlingua.gateway.calls import Call, Calls, severity_counts
 from interlingua.gateway.clients import certificate_of, key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Generation, Generator, Prepared, Streamed, failure
@@ -131,7 +131,7 @@ class Gateway:
         self,
         adapter: str,
         reframed: Callable[[Request], "Reframed | None"] = lambda _: None,
-        older: "Older | None" = None,
+        older: "OlderOperation | None" = None,
         recall: "Recall | None" = None,
     ) -> Operation:
         """The operation that generates on a wire. `reframed` returns the frame of a stream where that is not the wire's
@@ -149,14 +149,14 @@ class Gateway:
                     running.changed()
                     if not prepared.streamed:
                         body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
-                        body = body if older is None else older.answered(body)
+                        body = body if older is None else older.from_newer(body)
                         running.end(200)
                         return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
                     stream = await unless_gone(request, self.generator.begin(prepared, running.call))
                 running.first_event()
                 return _StreamResponse(stream, running, reframed(request), self.in_flight)
             except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
-                return self.failed(request, adapter, problem, running)
+                return self.error_response(request, adapter, problem, running)
 
         return generate
 
@@ -184,16 +184,16 @@ class Gateway:
         if self.access.open:
             subject = certificate_of(request)
             return ANYBODY if subject is None else key_of_certificate(subject)
-        shown = signatures.shown(request)
-        if shown is None:
+        signature = signatures.of(request)
+        if signature is None:
             return self.access.key(key_of(request), peer_of(request))
         peer = peer_of(request)
-        key, secret = self.access.signer(shown.access_key, peer)
-        shown.check_time(self.access.now())
+        key, secret = self.access.signer(signature.access_key, peer)
+        signature.check_time(self.access.now())
         # the signature covers the body as it was sent; nothing else is done with the body before the signature is
         # checked
         body = request.scope[RAW_BODY] = await raw_body(request, self.limits.body)
-        return self.access.judged(key, peer, valid=shown.is_of(request, body, secret))
+        return self.access.judged(key, peer, valid=signature.is_of(request, body, secret))
 
     def objects_of(self, key: Key) -> Objects:
         """The stored objects of a key's tenant. Without keys there is one tenant, that of the library."""
@@ -213,7 +213,7 @@ class Gateway:
                 with self.in_flight.cut_off():
                     return await operation(request)
             except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
-                return self.failed(request, adapter, problem)
+                return self.error_response(request, adapter, problem)
 
         return answer
 
@@ -227,13 +227,13 @@ class Gateway:
         path of the generation, where the request itself has another one."""
         call = Call("", key.tenant, key.name, adapter, "")
         wire = _wire(request, body)
-        asked = Generation(
+        generation = Generation(
             adapter,
             wire if path is None else {**wire, "path": path},
             request.path_params.get("provider"),
             sdk_of(request, adapter),
         )
-        prepared = self.generator.prepare(asked, key, call)
+        prepared = self.generator.prepare(generation, key, call)
         return self.generator.estimate(prepared())["likely"]
 
     # ------------------------------------------------------------------------------------------------ one call
@@ -260,7 +260,7 @@ class Gateway:
         adapter: str,
         key: Key,
         call: Call,
-        older: "Older | None" = None,
+        older: "OlderOperation | None" = None,
         recall: "Recall | None" = None,
     ) -> Prepared:
         body = await read_body(request, self.limits.body)
@@ -269,15 +269,15 @@ class Gateway:
             raise InvalidRequest(f"the header interlingua-strict is one of {', '.join(_STRICT)}, not {strict[:40]!r}")
 
         if call.content is not None:
-            call.content.client(_wire(request, _as_far_as_read(body)))
+            call.content.client(_wire(request, _json_or_text(body)))
 
         past: Past | None = None
         if recall is not None and self.objects is not None:
             past = await recall(request, await done(len(body), _object, body), self.objects_of(key))
 
         def prepare() -> Callable[[], Prepared]:
-            asked = _object(body) if past is None else past.body
-            wire = _wire(request, asked if older is None else older.asked(asked))
+            parsed = _object(body) if past is None else past.body
+            wire = _wire(request, parsed if older is None else older.to_newer(parsed))
             provider = request.path_params.get("provider")
             sdk = sdk_of(request, adapter)
             return self.generator.prepare(Generation(adapter, wire, provider, sdk, strict, past), key, call)
@@ -288,7 +288,9 @@ class Gateway:
             call.content.canonical(prepared.choice.request)
         return prepared
 
-    def failed(self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None) -> Response:
+    def error_response(
+        self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None
+    ) -> Response:
         """A failure as a provider of the wire would write it."""
         problem = self.as_our_error(problem)
         status, headers, body = failure(problem, self._endpoint_of(request, adapter))
@@ -342,23 +344,23 @@ class Running:
         headers = {"interlingua-request-id": call.id}
         if call.model is not None:
             headers["interlingua-model"] = call.model.encode("ascii", "replace").decode()
-            headers["interlingua-loss"] = counted([*call.request_loss, *call.answer_loss])
+            headers["interlingua-loss"] = severity_counts([*call.request_loss, *call.answer_loss])
         return headers
 
     def first_event(self) -> None:
         """Record the time of the first event of a stream."""
-        self.call.first = round(self.clock() - self.began, 6)
+        self.call.first_event_s = round(self.clock() - self.began, 6)
         self.changed()
 
     def end(self, status: int, problem: Exception | None = None) -> None:
         """Complete the record, and count the usage of the call."""
         call = self.call
         call.status = status
-        call.took = round(self.clock() - self.began, 6)
+        call.took_s = round(self.clock() - self.began, 6)
         if isinstance(problem, InterlinguaError):
             error = problem.to_dict()
             call.category = error["category"]
-            call.tried(error.get("attempts", ()), error.get("skipped", ()))
+            call.record_attempts(error.get("attempts", ()), error.get("skipped", ()))
             if call.content is not None:
                 call.content.error(problem.error if isinstance(problem, ProviderError) else error)
         if call.content is not None:
@@ -369,11 +371,11 @@ class Running:
         _LOG.info(
             "%s %s → %s: %d%s in %.3f s",
             call.adapter,
-            call.asked or "-",
+            call.asked_model or "-",
             call.model or next(iter((call.route or {}).get("models", ())), "-"),
             status,
             f" {call.category}" if call.category else "",
-            call.took,
+            call.took_s,
             extra={"call_id": call.id, "key": call.key, "category": call.category},
         )
 
@@ -389,12 +391,12 @@ class Reframed:
 
 
 @dataclass(frozen=True, slots=True)
-class Older:
-    """An older operation of a wire than the one that its adapter reads: `asked` converts its request to the newer one,
-    `answered` converts the body of the response back."""
+class OlderOperation:
+    """An older operation of a wire than the one that its adapter reads: `to_newer` converts its request to the newer
+    one, `from_newer` converts the body of the response back."""
 
-    asked: Callable[[Data], Data]
-    answered: Callable[[bytes], bytes]
+    to_newer: Callable[[Data], Data]
+    from_newer: Callable[[bytes], bytes]
 
 
 class _StreamResponse(Response):
@@ -405,7 +407,7 @@ class _StreamResponse(Response):
         self._running = running
         self._reframed = reframed
         self._in_flight = in_flight
-        self._gone = False
+        self._client_gone = False
         content_type = stream.content_type if reframed is None else reframed.content_type
         headers = {**stream.headers, **running.headers(), "content-type": content_type, "cache-control": "no-cache"}
         self.status_code = 200
@@ -414,7 +416,7 @@ class _StreamResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         """Send the stream."""
-        gone = asyncio.ensure_future(self._cancel_when_gone(receive))
+        watching = asyncio.ensure_future(self._cancel_when_gone(receive))
         chunks = self._stream.chunks(None if self._reframed is None else self._reframed.framing)
         if self._reframed is not None:
             chunks = self._reframed.frames(chunks)
@@ -425,19 +427,19 @@ class _StreamResponse(Response):
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-            if self._gone:  # the server discards what is sent after the client has gone
+            if self._client_gone:  # the server discards what is sent after the client has gone
                 problem = Cancelled("the client went away")
         except OSError:
             problem = Cancelled("the client went away")
         finally:
-            gone.cancel()
+            watching.cancel()
             await self._stream.aclose()
             self._running.end(200, problem or self._stream.problem)
 
     async def _cancel_when_gone(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-        self._gone = True
+        self._client_gone = True
         self._stream.cancel()
 
 
@@ -456,7 +458,7 @@ def _wire(request: Request, body: Any) -> Data:
     return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
 
 
-def _as_far_as_read(body: bytes) -> Any:
+def _json_or_text(body: bytes) -> Any:
     """A body for the inspector, even when it cannot be read as JSON."""
     try:
         return json.loads(body)

@@ -22,19 +22,19 @@ from interlingua.client.call import Answered
 from interlingua.client.routing import Choice, Routing
 from interlingua.client.stream import Stream
 from interlingua.client.transport import STREAMS
-from interlingua.gateway.calls import Call, counted
+from interlingua.gateway.calls import Call, severity_counts
 from interlingua.gateway.past import Keeper, Past, keep
 from interlingua.gateway.refusals import Refused, not_found
 from interlingua.router import served
 
 Data = dict[str, Any]
 
-_BEGINNINGS = ("v1", "v1beta", "v2", "api", "model")
+_PATH_BEGINNINGS = ("v1", "v1beta", "v2", "api", "model")
 """The beginnings of the paths of wires. When one of them is in the place of a provider's name, the base URL of the
 client repeats it."""
-_MOST_ADVISED = 3
-_RETURNED = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
-_RETURNED_WHOLE = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
+_MAX_ADVISED = 3
+_RETURNED_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
+_RETURNED_NAMES = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
 """Headers of a provider's response that are returned to a client of the same wire: its limits, and the id of the
 call."""
 
@@ -55,31 +55,32 @@ class Generation:
     strict: str | None = None
     past: Past | None = None
 
-    def read(self, speaks: Endpoint) -> tuple[Data, list[Entry]]:
+    def read(self, endpoint: Endpoint) -> tuple[Data, list[Entry]]:
         """The request in canonical form, read in the dialect of the endpoint."""
-        read, loss = translate.from_wire_request(self.wire, speaks)
-        request = data_of(read)
-        return request if self.past is None else self.past.joined(request, self.wire, speaks), loss
+        canonical, loss = translate.from_wire_request(self.wire, endpoint)
+        request = data_of(canonical)
+        return request if self.past is None else self.past.joined(request, self.wire, endpoint), loss
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A generation that is read and routed: the models to call, the wire of the calls, and the endpoint in whose
-    dialect the client is answered.
+    """A generation that is read and routed: the models to call, the wire of the calls, and the endpoint for the
+    response to the client.
 
-    `shown` is the model that the answer names, where that is not the model that answers. `past` is what comes before
-    the request, and where the answer is stored. `bare` is the requested name, where only the wire determines whose
-    model it is. `created` is the time of an answer whose provider gives none, in seconds since 1970.
+    `shown_model` is the model that the answer names, where that is not the model that answers. `past` is the past of
+    the request, with the place where the answer is stored. `bare_name` is the requested name, where only the wire
+    determines the model's provider. `created` is the time of an answer without a time of its provider, in seconds since
+    1970.
     """
 
     request: Data
     choice: Choice
-    over: str | None
+    adapter: str | None
     client: Endpoint
     loss: list[Entry]
-    shown: str | None
+    shown_model: str | None
     past: Past | None = None
-    bare: str | None = None
+    bare_name: str | None = None
     created: int = 0
 
     @property
@@ -103,77 +104,93 @@ class Generator:
 
     # ------------------------------------------------------------------------------------------------ routing
 
-    def prepare(self, asked: Generation, key: Key, call: Call) -> Callable[[], Prepared]:
+    def prepare(self, generation: Generation, key: Key, call: Call) -> Callable[[], Prepared]:
         """Read a request and choose the models that answer it, in two steps like `Routing.weigh`: the first step may
         run in another thread, and the function that it returns publishes the decision. Both raise the errors of reading
         and routing, and `Refused`."""
-        speaks = self.home(asked.adapter, asked.provider or asked.sdk)
-        home = speaks.provider
-        request, loss = asked.read(speaks)
-        name = self._name(request, speaks)
-        call.asked, call.streamed = name, bool(request.get("stream"))
-        spec, mapped = self._spec(name, asked, speaks)
-        owner = self._native(spec, asked.adapter) if spec is not None and asked.sdk is None else None
-        if owner not in (None, speaks.provider):
+        endpoint = self.home(generation.adapter, generation.provider or generation.sdk)
+        home = endpoint.provider
+        request, loss = generation.read(endpoint)
+        name = self._name(request, endpoint)
+        call.asked_model, call.streamed = name, bool(request.get("stream"))
+        spec, mapped = self._spec(name, generation, endpoint)
+        native_provider = (
+            self._native(spec, generation.adapter) if spec is not None and generation.sdk is None else None
+        )
+        if native_provider not in (None, endpoint.provider):
             # the provider speaks the client's wire: the request is read in the dialect of that provider, members that
             # it alone knows included
-            native = self.registry.endpoint(adapter=asked.adapter, provider=owner)
+            native = self.registry.endpoint(adapter=generation.adapter, provider=native_provider)
             if not translate.is_beyond(request, native.dialect):
-                speaks = native
-                request, loss = asked.read(speaks)
-        if asked.strict is not None:
-            request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": asked.strict}}
+                endpoint = native
+                request, loss = generation.read(endpoint)
+        if generation.strict is not None:
+            request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": generation.strict}}
         if spec is None:
             moment = self.client.now().isoformat().replace("+00:00", "Z")
             decide = self.routing.weigh({**request, "model": None}, None, None, moment, self.client.health.snapshot())
         else:
             decide = self.routing.weigh(request, spec)
-        shown = speaks.model_id(name) if mapped else None
-        bare = name if asked.provider is None and not mapped and spec == f"{home}:{name}" else None
+        shown_model = endpoint.model_id(name) if mapped else None
+        bare_name = name if generation.provider is None and not mapped and spec == f"{home}:{name}" else None
 
         now = int(self.client.now().timestamp())
 
-        def prepared() -> Prepared:
+        def publish() -> Prepared:
             choice = allowed(decide(), key)
-            call.decided(choice, mapped=mapped)
-            over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
-            if asked.past is not None:
-                asked.past.unless_stored(native=over is not None)
-            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown, asked.past, bare, now)
+            call.record_choice(choice, mapped=mapped)
+            adapter = (
+                generation.adapter if all(self.registry.speaks(m, generation.adapter) for m in choice.models) else None
+            )
+            if generation.past is not None:
+                generation.past.unless_stored(native=adapter is not None)
+            return Prepared(
+                choice.request,
+                choice,
+                adapter,
+                _client_endpoint(endpoint, request),
+                loss,
+                shown_model,
+                generation.past,
+                bare_name,
+                now,
+            )
 
-        return prepared
+        return publish
 
     def home(self, adapter: str, provider: str | None) -> Endpoint:
-        """The endpoint whose client the caller is: that of the provider that the path names, else that of the wire's
-        own provider."""
+        """The endpoint as which the client speaks its wire: that of the provider that the path names, else that of the
+        wire's own provider."""
         if provider is not None:
             if not self.registry.is_provider(provider):
-                twice = (
-                    f"; the base URL of this client is to end without /{provider}" if provider in _BEGINNINGS else ""
+                hint = (
+                    f"; the base URL of this client is to end without /{provider}"
+                    if provider in _PATH_BEGINNINGS
+                    else ""
                 )
-                raise not_found(f"there is no provider {provider!r} here{twice}")
+                raise not_found(f"there is no provider {provider!r} here{hint}")
             row = self.registry.provider(provider)
             if adapter != row["adapter"] and adapter not in row.get("other_wires", {}):
-                spoken = ", ".join((row["adapter"], *row.get("other_wires", {})))
-                raise not_found(f"{provider} does not speak {adapter}; it speaks {spoken}")
+                wires = ", ".join((row["adapter"], *row.get("other_wires", {})))
+                raise not_found(f"{provider} does not speak {adapter}; it speaks {wires}")
         return self.registry.endpoint(adapter=adapter, provider=provider)
 
-    def _name(self, request: Data, speaks: Endpoint) -> str:
+    def _name(self, request: Data, endpoint: Endpoint) -> str:
         model: str | None = request.get("model")
         if not model:
             raise InvalidRequest("the request names no model", path="/model")
-        return model.removeprefix(f"{speaks.provider or speaks.adapter}:")
+        return model.removeprefix(f"{endpoint.provider or endpoint.adapter}:")
 
-    def _spec(self, name: str, asked: Generation, speaks: Endpoint) -> tuple[str | None, bool]:
+    def _spec(self, name: str, generation: Generation, endpoint: Endpoint) -> tuple[str | None, bool]:
         """The models of a name, None where the slots of routing decide; and whether the policy maps the name."""
-        if asked.provider is not None:
-            return f"{asked.provider}:{name}", False
+        if generation.provider is not None:
+            return f"{generation.provider}:{name}", False
         policy = self.routing.policy
         if (entry := served.served(policy, name)) is not None:
             return entry.spec, True
         if name in policy.get("aliases", {}):
             return name, True
-        return str(self.registry.from_client(name, speaks.provider or "")), False
+        return str(self.registry.from_client(name, endpoint.provider or "")), False
 
     def _native(self, spec: str, adapter: str) -> str | None:
         """The provider of the first model, when it speaks the client's wire: its dialect is read. Else None."""
@@ -182,73 +199,73 @@ class Generator:
 
     def estimate(self, prepared: Prepared) -> TokenEstimate:
         """How many prompt tokens a request takes at the model that would answer it: low, likely, high."""
-        endpoint = self.registry.endpoint(model=prepared.choice.models[0], adapter=prepared.over)
+        endpoint = self.registry.endpoint(model=prepared.choice.models[0], adapter=prepared.adapter)
         return translate.estimate_for(prepared.request, endpoint)
 
     # ------------------------------------------------------------------------------------------------ whole responses
 
     async def whole(self, prepared: Prepared, call: Call) -> tuple[bytes, dict[str, str]]:
         """Return the body of a response, and its headers."""
-        begun: list[Answered] = []
+        answers: list[Answered] = []
         try:
             response = await self.client.generate(
                 prepared.request,
                 model=prepared.choice.models[0],
                 fallbacks=prepared.choice.models[1:],
-                adapter=prepared.over,
+                adapter=prepared.adapter,
                 routing=prepared.choice.record,
                 validated=True,
-                on_answer=begun.append,
+                on_answer=answers.append,
             )
         except NotConfigured as problem:
-            raise self._advised(problem, prepared) from None
-        answered(call, begun[0], response)
-        call.request_loss = [*prepared.loss, *begun[0].loss]
-        response = _named(response, prepared, call)
+            raise self._with_advice(problem, prepared) from None
+        record_answer(call, answers[0], response)
+        call.request_loss = [*prepared.loss, *answers[0].loss]
+        response = _as_shown(response, prepared, call)
         body, loss = translate.to_wire_response(response, prepared.client, created=prepared.created)
-        call.answer_loss = _reported(loss, prepared)
+        call.answer_loss = _answer_loss(loss, prepared)
         if prepared.past is not None:
             body = await keep(prepared.past, response, body, prepared.client)
-        sent = json.dumps(body)
+        encoded = json.dumps(body)
         if call.content is not None:
-            call.content.event({"type": "response", "response": response}, sent.decode())
-        return sent, returned(begun[0], prepared.client)
+            call.content.event({"type": "response", "response": response}, encoded.decode())
+        return encoded, returned_headers(answers[0], prepared.client)
 
-    def _advised(self, problem: NotConfigured, prepared: Prepared) -> NotConfigured:
+    def _with_advice(self, problem: NotConfigured, prepared: Prepared) -> NotConfigured:
         """The problem with advice: a bare name meant a model of this provider, and the text states what to write
         instead."""
-        if prepared.bare is None:
+        if prepared.bare_name is None:
             return problem
-        same = [row["id"] for row in self.registry.models() if row["name"] == prepared.bare]
-        others = [one for one in same if not one.startswith(f"{problem.provider}:")][:_MOST_ADVISED]
-        instead = " or ".join(others) or "provider:name"
-        advice = f"a name alone means a model of {problem.provider} on this wire: write {instead}, or map the name in serve of the policy"
+        ids = [row["id"] for row in self.registry.models() if row["name"] == prepared.bare_name]
+        alternatives = [id for id in ids if not id.startswith(f"{problem.provider}:")][:_MAX_ADVISED]
+        suggestion = " or ".join(alternatives) or "provider:name"
+        advice = f"a name alone means a model of {problem.provider} on this wire: write {suggestion}, or map the name in serve of the policy"
         return NotConfigured(problem.provider, f"{problem.lacks}; {advice}", adapter=problem.to_dict().get("adapter"))
 
     # ------------------------------------------------------------------------------------------------ streams
 
     async def begin(self, prepared: Prepared, call: Call) -> "Streamed":
         """Begin a stream, and wait for its first event. Raises errors that end the call before that."""
-        begun: list[Answered] = []
+        answers: list[Answered] = []
         stream = self.client.stream(
             prepared.request,
             model=prepared.choice.models[0],
             fallbacks=prepared.choice.models[1:],
-            adapter=prepared.over,
+            adapter=prepared.adapter,
             routing=prepared.choice.record,
             validated=True,
-            on_answer=begun.append,
+            on_answer=answers.append,
         )
         try:
             first = await anext(stream.arriving())
         except BaseException as problem:
             await stream.aclose()
             if isinstance(problem, NotConfigured):
-                raise self._advised(problem, prepared) from None
+                raise self._with_advice(problem, prepared) from None
             raise
-        answered(call, begun[0])
-        call.request_loss = [*prepared.loss, *begun[0].loss]
-        return Streamed(stream, first, prepared, call, returned(begun[0], prepared.client))
+        record_answer(call, answers[0])
+        call.request_loss = [*prepared.loss, *answers[0].loss]
+        return Streamed(stream, first, prepared, call, returned_headers(answers[0], prepared.client))
 
 
 class Streamed:
@@ -280,7 +297,9 @@ class Streamed:
         await self._stream.aclose()
         if self._stream.response is not None:
             self._call.usage = self._stream.response.get("usage")
-            self._call.tried(self._stream.response.get("attempts", ()), self._stream.response.get("skipped", ()))
+            self._call.record_attempts(
+                self._stream.response.get("attempts", ()), self._stream.response.get("skipped", ())
+            )
 
     async def chunks(self, framing: str | None = None) -> AsyncIterator[bytes]:
         """The stream in the wire's own frame: one chunk for all events that arrived together. In another frame: one
@@ -300,9 +319,9 @@ class Streamed:
             elif chunks:
                 yield b"".join(chunks)
         chunk = b"".join(writer.end())
-        self._call.answer_loss = _reported(writer.loss, self._prepared)
+        self._call.answer_loss = _answer_loss(writer.loss, self._prepared)
         if translate.framing(client) == "sse":  # Google's SDK cannot read comments, but its wire has another framing
-            loss = counted([*self._call.request_loss, *self._call.answer_loss])
+            loss = severity_counts([*self._call.request_loss, *self._call.answer_loss])
             chunk += f": interlingua-loss {loss}\n\n".encode()
         if chunk:
             yield chunk
@@ -335,28 +354,28 @@ class Streamed:
         prepared, call = self._prepared, self._call
         first, *more = self._first
         identity = first.get("response_id", call.id) if prepared.keeper is None else prepared.keeper.id
-        yield [{**self._shown(first), "response_id": identity}, *[self._shown(event) for event in more]]
+        yield [{**self._for_client(first), "response_id": identity}, *[self._for_client(event) for event in more]]
         try:
             async for events in self._stream.arriving():
-                yield [self._shown(event) for event in events] if "response" in events[-1] else events
+                yield [self._for_client(event) for event in events] if "response" in events[-1] else events
         except InterlinguaError as problem:
             self.problem = problem  # the last event has reported it already
 
-    def _shown(self, event: Data) -> Data:
+    def _for_client(self, event: Data) -> Data:
         """An event that names the model or holds the whole answer, as its client sees it."""
         if "response" in event:
-            return {**event, "response": _named(event["response"], self._prepared, self._call)}
-        return _named(event, self._prepared, self._call) if event["type"] == "message_start" else event
+            return {**event, "response": _as_shown(event["response"], self._prepared, self._call)}
+        return _as_shown(event, self._prepared, self._call) if event["type"] == "message_start" else event
 
 
-def answered(call: Call, begun: Answered, response: Data | None = None) -> None:
+def record_answer(call: Call, answer: Answered, response: Data | None = None) -> None:
     """Record which model answers and, when the whole response is known, its usage and attempts."""
-    call.model = begun.model
+    call.model = answer.model
     if response is not None:
         call.usage = response.get("usage")
-        call.tried(response.get("attempts", ()), response.get("skipped", ()))
+        call.record_attempts(response.get("attempts", ()), response.get("skipped", ()))
     if call.content is not None:
-        call.content.provider(begun.model, begun.wire)
+        call.content.provider(answer.model, answer.wire)
 
 
 def _text(chunk: bytes) -> str | None:
@@ -372,38 +391,41 @@ def allowed(choice: Choice, key: Key) -> Choice:
     return choice if len(models) == len(choice.models) else replace(choice, models=models)
 
 
-def _named(value: Data, prepared: Prepared, call: Call) -> Data:
+def _as_shown(value: Data, prepared: Prepared, call: Call) -> Data:
     """A response, or the first event of one, with an id and with the model that its client sees.
 
     Clients take two answers with the same id for one message, and some keep no reasoning of a model that they did not
     request.
     """
-    if prepared.shown is not None and "model" in value:
-        value = {**value, "model": prepared.shown}
+    if prepared.shown_model is not None and "model" in value:
+        value = {**value, "model": prepared.shown_model}
     if prepared.keeper is not None and "message" in value:
         return {**value, "id": prepared.keeper.id}
     return value if "id" in value or "message" not in value else {**value, "id": call.id}
 
 
-def _reported(loss: list[Entry], prepared: Prepared) -> list[Entry]:
+def _answer_loss(loss: list[Entry], prepared: Prepared) -> list[Entry]:
     """The loss of an answer. Where the answer is stored, the provider's state is stored with it and is not lost."""
     return loss if prepared.keeper is None else [entry for entry in loss if entry["code"] != "foreign_state"]
 
 
-def _face(speaks: Endpoint, request: Data) -> Endpoint:
-    """The endpoint in whose dialect a client is answered: with the spellings of the client's tools, and in the frame of
-    the wire itself. A cloud that serves the wire may frame it in another way that its client does not know."""
-    dialect = {**speaks.dialect, "framing": adapters.get(speaks.adapter).FRAMING}
-    return replace(speaks, dialect=dialect, state_in_ids=True, spellings=translate.spellings(request, speaks))
+def _client_endpoint(endpoint: Endpoint, request: Data) -> Endpoint:
+    """The endpoint for the response to a client: in the client's dialect, with the spellings of the client's tools, and
+    in the frame of the wire itself. A cloud that serves the wire may frame it in another way that its client does not
+    know."""
+    dialect = {**endpoint.dialect, "framing": adapters.get(endpoint.adapter).FRAMING}
+    return replace(endpoint, dialect=dialect, state_in_ids=True, spellings=translate.spellings(request, endpoint))
 
 
-def returned(answered: Answered, client: Endpoint) -> dict[str, str]:
+def returned_headers(answer: Answered, client: Endpoint) -> dict[str, str]:
     """The headers of a provider's response that its client may need. They are returned only where both use the same
     wire."""
-    if answered.endpoint.adapter != client.adapter:
+    if answer.endpoint.adapter != client.adapter:
         return {}
     return {
-        name: value for name, value in answered.headers.items() if name in _RETURNED_WHOLE or name.startswith(_RETURNED)
+        name: value
+        for name, value in answer.headers.items()
+        if name in _RETURNED_NAMES or name.startswith(_RETURNED_PREFIXES)
     }
 
 

@@ -48,10 +48,10 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["http_version"] != "2" and _has_body(scope):  # a stream of HTTP/2 ends without its connection
-            receive, send = _closing_what_is_unread(receive, send)
-        refused = self._refused(scope)
-        if refused is not None:
-            await self._fail(Request(scope), refused)(scope, receive, send)
+            receive, send = _closing_unread(receive, send)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await self._fail(Request(scope), refusal)(scope, receive, send)
             return
         if scope["path"] in _NOT_COUNTED:
             await self._app(scope, receive, send)
@@ -66,7 +66,7 @@ class Guard:
         finally:
             self._calls.left()
 
-    def _refused(self, scope: Scope) -> Refused | None:
+    def _refusal(self, scope: Scope) -> Refused | None:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
         once = [name for name, _ in scope["headers"] if name in _ONCE]
@@ -89,23 +89,23 @@ def _has_body(scope: Scope) -> bool:
     return any(name in _BODY and value != b"0" for name, value in scope["headers"])
 
 
-def _closing_what_is_unread(receive: Receive, send: Send) -> tuple[Receive, Send]:
+def _closing_unread(receive: Receive, send: Send) -> tuple[Receive, Send]:
     """Return `receive` and `send` of a call whose connection ends when the response is complete before the end of the
     body. Else a client could continue to send for ever, and nobody would read it.
 
     The gateway discards for a moment what the client still sends: a client that is writing when its connection ends may
     not read the response.
     """
-    read = False
+    body_ended = False
 
-    async def received() -> Message:
-        nonlocal read
+    async def receive_part() -> Message:
+        nonlocal body_ended
         message = await receive()
-        read = read or not message.get("more_body", False)
+        body_ended = body_ended or not message.get("more_body", False)
         return message
 
-    async def sent(message: Message) -> None:
-        if read:
+    async def send_closing(message: Message) -> None:
+        if body_ended:
             await send(message)
         elif message["type"] == "http.response.start":
             await send({**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]})
@@ -115,12 +115,12 @@ def _closing_what_is_unread(receive: Receive, send: Send) -> tuple[Receive, Send
             await send({**message, "more_body": True})
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LINGER_S):
-                    left = _LINGER_BYTES
-                    while not read and left > 0:
-                        left -= len((await received()).get("body", b""))
+                    bytes_left = _LINGER_BYTES
+                    while not body_ended and bytes_left > 0:
+                        bytes_left -= len((await receive_part()).get("body", b""))
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    return received, sent
+    return receive_part, send_closing
 
 
 def name_of(host: str) -> str:

@@ -11,7 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from interlingua.gateway.certificates import subject_of
 from interlingua.gateway.http2 import PREFACE, Http2Connection
 from interlingua.gateway.slow_readers import WatchesReader
-from interlingua.gateway.writing import Together
+from interlingua.gateway.writing import BatchedWrites
 
 LIMIT = 256 << 10
 """Bytes of a head: its line and its headers."""
@@ -31,25 +31,25 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
     _timer: asyncio.TimerHandle | None = None
     _received: int | None = 0
     """Bytes of the head that is arriving; None while there is none."""
-    _begin_of_all: bytes | None = b""
+    _first_bytes: bytes | None = b""
     """The first bytes of a connection, while they may still begin HTTP/2; None when it is known whether they do."""
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first head."""
         super().connection_made(transport)
-        self.transport: Any = Together(transport, self.loop)
-        proved = transport.get_extra_info("peercert")
-        if proved:
+        self.transport: Any = BatchedWrites(transport, self.loop)
+        certificate = transport.get_extra_info("peercert")
+        if certificate:
             # https://asgi.readthedocs.io/en/latest/specs/tls.html
-            self._tls = {"client_cert_name": subject_of(proved)}
-        self._begin()
-        secured = transport.get_extra_info("ssl_object")
-        if secured is not None and secured.selected_alpn_protocol() == "h2":
+            self._tls = {"client_cert_name": subject_of(certificate)}
+        self._begin_head()
+        ssl_object = transport.get_extra_info("ssl_object")
+        if ssl_object is not None and ssl_object.selected_alpn_protocol() == "h2":
             self._hand_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all waiting."""
-        self._end()
+        self._end_head()
         self.has_read()
         super().connection_lost(exc)
         # uvicorn does not stop this timer for a connection that was reset; it would keep the connection and its last
@@ -58,15 +58,15 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Process bytes that arrived. When the head has become too long, the connection is refused."""
-        if self._begin_of_all is not None:
-            data = self._begin_of_all + data
+        if self._first_bytes is not None:
+            data = self._first_bytes + data
             if data.startswith(PREFACE):
                 self._hand_on().data_received(data)
                 return
             if PREFACE.startswith(data):
-                self._begin_of_all = data
+                self._first_bytes = data
                 return
-            self._begin_of_all = None
+            self._first_bytes = None
         if self._received is not None:
             self._received += len(data)
         super().data_received(data)
@@ -79,11 +79,11 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
         if self._tls is not None:
             self.scope["extensions"] = {"tls": self._tls}
         if self._received is None:
-            self._begin()
+            self._begin_head()
 
     def on_headers_complete(self) -> None:
         """End a head."""
-        self._end()
+        self._end_head()
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
@@ -98,9 +98,9 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
 
     def _hand_on(self) -> Http2Connection:
         """Hand the connection on to the protocol for HTTP/2."""
-        self._end()
+        self._end_head()
         self.connections.discard(self)
-        other = Http2Connection(
+        http2 = Http2Connection(
             self.config,
             self.server_state,
             self.app_state,
@@ -108,22 +108,22 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             limit=LIMIT,
             patience=(PATIENCE_S, self.timeout_keep_alive),
         )
-        self.transport.itself.set_protocol(other)
-        other.connection_made(self.transport.itself)
-        return other
+        self.transport.inner.set_protocol(http2)
+        http2.connection_made(self.transport.inner)
+        return http2
 
-    def _begin(self) -> None:
+    def _begin_head(self) -> None:
         self._received = 0
         self._timer = self.loop.call_later(PATIENCE_S, self._refuse, _TOO_SLOW)
 
-    def _end(self) -> None:
+    def _end_head(self) -> None:
         self._received = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _refuse(self, status: bytes) -> None:
-        self._end()
+        self._end_head()
         if not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
             self.transport.close()

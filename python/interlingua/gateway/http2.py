@@ -1,6 +1,6 @@
 """
 HTTP/2 (RFC 9113), with the library `h2`: the streams of one connection as calls of the ASGI application
-(spec/11-gateway.md#http-2). The library frames, compresses and checks. This module adds what a server decides: the
+(spec/11-gateway.md#http-2). The library frames, compresses and checks. This module adds the decisions of a server: the
 windows of both directions, limits, patience, and the end of a connection.
 
 The bytes of a body are acknowledged when the application has consumed them, so that a client sends at most one window
@@ -72,16 +72,16 @@ class _Allowance:
     """How often an event may happen: a number at once, and then a number per second."""
 
     def __init__(self, at_once: int, per_second: float, now: float) -> None:
-        self._most = at_once
-        self._left = float(at_once)
+        self._capacity = at_once
+        self._available = float(at_once)
         self._per_second = per_second
         self._at = now
 
     def used_up(self, now: float) -> bool:
         """Count one more event, and return whether that is too often."""
-        self._left = min(self._most, self._left + (now - self._at) * self._per_second) - 1
+        self._available = min(self._capacity, self._available + (now - self._at) * self._per_second) - 1
         self._at = now
-        return self._left < 0
+        return self._available < 0
 
 
 class _Library(H2Connection):
@@ -137,10 +137,10 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         self._library.decoder.max_header_list_size = limit
         now = self.loop.time()
         self._resets = _Allowance(200, 20, now)
-        self._noise = _Allowance(1000, 100, now)
+        self._empty_frames = _Allowance(1000, 100, now)
         self._idle: asyncio.TimerHandle | None = None
         self._reading_paused = False
-        self._deaf = False
+        self._broken_off = False
         self._ending = False
         self._highest = 0
 
@@ -150,7 +150,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         """Begin the connection, and wait for calls."""
         self.transport = transport
         self.server_state.connections.add(self)  # type: ignore[arg-type]  # its type names uvicorn's protocols
-        self._about = {
+        self._scope_base = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "2",
@@ -192,7 +192,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Process bytes that arrived."""
-        if self._deaf:
+        if self._broken_off:
             return
         try:
             events = self._library.receive_data(data)
@@ -203,26 +203,26 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             self._break_off()
             return
         for event in events:
-            self._happened(event)
-            if self._deaf:
+            self._handle(event)
+            if self._broken_off:
                 return
         self._flush()
         if self.transport.get_write_buffer_size() > _BUFFERED and not self.transport.is_closing():
             self._reading_paused = True
             self.transport.pause_reading()
 
-    def _happened(self, event: Event) -> None:
+    def _handle(self, event: Event) -> None:
         match event:
             case RequestReceived():
                 self._begin_request(event)
             case DataReceived(stream_id=id):
                 stream = self._streams.get(id or 0)
                 if stream is None:
-                    self.take_back(event.flow_controlled_length or 0, id or 0)
+                    self.acknowledge(event.flow_controlled_length or 0, id or 0)
                 else:
                     stream.received(event.data or b"", event.flow_controlled_length or 0)
                 if not event.data and event.stream_ended is None:
-                    self._count(self._noise)
+                    self._count(self._empty_frames)
             case StreamEnded(stream_id=id):
                 if (stream := self._streams.get(id or 0)) is not None:
                     stream.ended()
@@ -230,18 +230,18 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
                 for stream in self._streams.values():
                     stream.window.set()
                 if isinstance(event, RemoteSettingsChanged):
-                    self._count(self._noise)
+                    self._count(self._empty_frames)
             case WindowUpdated(stream_id=id):
                 if (stream := self._streams.get(id or 0)) is not None:
                     stream.window.set()
             case StreamReset(stream_id=id):
                 if (stream := self._streams.pop(id or 0, None)) is not None:
                     stream.lost()
-                    self.take_back(stream.not_taken, id or 0)
-                    self._rest()
+                    self.acknowledge(stream.not_taken, id or 0)
+                    self._wait_or_close()
                 self._count(self._resets)
             case PingReceived():
-                self._count(self._noise)
+                self._count(self._empty_frames)
             case ConnectionTerminated():
                 self.shutdown()
             case _:
@@ -255,7 +255,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def _break_off(self) -> None:
         """End the connection with all its calls."""
-        self._deaf = True
+        self._broken_off = True
         for stream in tuple(self._streams.values()):
             stream.lost()
         self.loop.call_later(_LINGER_S, self.transport.close)
@@ -283,17 +283,17 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         if not path.startswith(b"/") or not path.isascii():
             return None
         raw, _, query = path.partition(b"?")
-        plain = [(bytes(name), bytes(value)) for name, value in headers if name[:1] != b":"]
+        fields = [(bytes(name), bytes(value)) for name, value in headers if name[:1] != b":"]
         if (authority := pseudo.get(b":authority")) is not None:
             host = (b"host", authority)
-            plain = [host, *(pair for pair in plain if pair != host)]
+            fields = [host, *(pair for pair in fields if pair != host)]
         return {
-            **self._about,
+            **self._scope_base,
             "method": pseudo[b":method"].decode("latin-1"),
             "path": unquote(raw.decode()),
             "raw_path": raw,
             "query_string": query,
-            "headers": plain,
+            "headers": fields,
             "state": self._app_state.copy(),
             "extensions": dict(self._extensions),
         }
@@ -302,19 +302,19 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def shutdown(self) -> None:
         """Take no new calls, and close the connection when the running ones have ended."""
-        if not (self._ending or self._deaf):
+        if not (self._ending or self._broken_off):
             self._ending = True
             self._go_away(ErrorCodes.NO_ERROR, _HIGHEST_STREAM)
-        self._rest()
+        self._wait_or_close()
 
     def _go_away(self, code: ErrorCodes, last: int) -> None:
         # the library sends nothing more after a GOAWAY of its own
         self._flush()
         self.transport.write(GoAwayFrame(0, last_stream_id=last, error_code=code).serialize())
 
-    def _rest(self) -> None:
+    def _wait_or_close(self) -> None:
         """When no call runs: wait for the next one for a limited time, or close the connection if it takes no more."""
-        if self._streams or self._deaf or self.transport.is_closing():
+        if self._streams or self._broken_off or self.transport.is_closing():
             return
         if self._ending:
             self._go_away(ErrorCodes.NO_ERROR, self._highest)
@@ -333,7 +333,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         if data := self._library.data_to_send():
             self.transport.write(data)
 
-    def take_back(self, size: int, id: int) -> None:
+    def acknowledge(self, size: int, id: int) -> None:
         """Let the client send as many bytes again."""
         if size:
             self._library.acknowledge_received_data(size, id)
@@ -350,9 +350,11 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def send_body(self, id: int, body: memoryview, *, last: bool) -> None:
         """Send bytes of a body for which there is room."""
-        most = self._library.max_outbound_frame_size
-        for at in range(0, len(body) or 1, most):
-            self._library.send_data(id, bytes(body[at : at + most]), end_stream=last and at + most >= len(body))
+        frame_size = self._library.max_outbound_frame_size
+        for at in range(0, len(body) or 1, frame_size):
+            self._library.send_data(
+                id, bytes(body[at : at + frame_size]), end_stream=last and at + frame_size >= len(body)
+            )
         self._flush()
 
     def reset(self, id: int, code: ErrorCodes) -> None:
@@ -365,7 +367,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         """Remove the stream of a call that has ended."""
         if self._streams.pop(id, None) is not None:
             self.server_state.total_requests += 1
-            self._rest()
+            self._wait_or_close()
 
 
 class _Stream:
@@ -380,12 +382,12 @@ class _Stream:
         """Bytes that have arrived and are not acknowledged."""
         self._body_ended = False
         self._body_taken = False
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._lost = False
         self._head: list[tuple[bytes, bytes]] | None = None
-        self._answered = False
+        self._response_ended = False
         self._bodiless = scope["method"] == "HEAD"
-        self._asks_first = any(
+        self._expects_continue = any(
             name == b"expect" and value.lower() == b"100-continue" for name, value in scope["headers"]
         )
         self.window = asyncio.Event()
@@ -397,17 +399,17 @@ class _Stream:
         """Take a part of the body; `size` is how much of the windows it uses."""
         self._parts.append(data)
         self.not_taken += size
-        self._news.set()
+        self._changed.set()
 
     def ended(self) -> None:
         """The body is complete."""
         self._body_ended = True
-        self._news.set()
+        self._changed.set()
 
     def lost(self) -> None:
         """The client has gone away."""
         self._lost = True
-        self._news.set()
+        self._changed.set()
         self.window.set()
 
     # ---- called by the application
@@ -427,26 +429,26 @@ class _Stream:
     def _end(self) -> None:
         connection = self._connection
         if not (self._lost or connection.transport.is_closing()):
-            connection.take_back(self.not_taken, self._id)
-            if not self._answered:
+            connection.acknowledge(self.not_taken, self._id)
+            if not self._response_ended:
                 connection.reset(self._id, ErrorCodes.INTERNAL_ERROR)
             elif not self._body_ended:
                 connection.reset(self._id, ErrorCodes.NO_ERROR)  # the client need not send the rest (RFC 9113, 8.1)
         connection.done(self._id)
 
     async def _receive(self) -> Message:
-        while not (self._lost or self._answered):
+        while not (self._lost or self._response_ended):
             if self._parts or (self._body_ended and not self._body_taken):
                 body, size = b"".join(self._parts), self.not_taken
                 self._parts, self.not_taken = [], 0
                 self._body_taken = self._body_ended
-                self._connection.take_back(size, self._id)
+                self._connection.acknowledge(size, self._id)
                 return {"type": "http.request", "body": body, "more_body": not self._body_ended}
-            if self._asks_first and self._head is None:
-                self._asks_first = False
+            if self._expects_continue and self._head is None:
+                self._expects_continue = False
                 self._connection.send_head(self._id, [(b":status", b"100")])
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
@@ -456,35 +458,35 @@ class _Stream:
             await self._write(message.get("body", b""), last=not message.get("more_body", False))
 
     def _begin(self, message: Message) -> None:
-        given = [*self._connection.server_state.default_headers, *message.get("headers", ())]
-        lowered = [(name.lower(), value) for name, value in given]
+        headers = [*self._connection.server_state.default_headers, *message.get("headers", ())]
+        in_lower_case = [(name.lower(), value) for name, value in headers]
         status: int = message["status"]
         self._head = [
             (b":status", str(status).encode()),
-            *((name, value) for name, value in lowered if name not in _HEADERS_OF_A_CONNECTION),
+            *((name, value) for name, value in in_lower_case if name not in _HEADERS_OF_A_CONNECTION),
         ]
         self._bodiless = self._bodiless or status in (204, 304)
-        if not self._gone():
+        if not self._is_gone():
             self._connection.send_head(self._id, self._head)
 
     async def _write(self, body: bytes, *, last: bool) -> None:
-        left = memoryview(b"" if self._bodiless else body)
-        while left or last:
+        remaining = memoryview(b"" if self._bodiless else body)
+        while remaining or last:
             await self._connection.writable.wait()
-            if self._gone():
+            if self._is_gone():
                 # lets the task that waits for the disconnect run before the application sends more
                 await asyncio.sleep(0)
                 return
             room = self._connection.room(self._id)
-            if left and room <= 0:
+            if remaining and room <= 0:
                 await self._wait_for_room()
                 continue
-            piece, left = left[:room], left[room:]
-            ends = last and not left
-            self._connection.send_body(self._id, piece, last=ends)
-            if ends:
-                self._answered = True
-                self._news.set()
+            piece, remaining = remaining[:room], remaining[room:]
+            is_end = last and not remaining
+            self._connection.send_body(self._id, piece, last=is_end)
+            if is_end:
+                self._response_ended = True
+                self._changed.set()
                 return
 
     async def _wait_for_room(self) -> None:
@@ -494,9 +496,9 @@ class _Stream:
             async with asyncio.timeout(slow_readers.PATIENCE_S):
                 await self.window.wait()
         except TimeoutError:
-            if not self._gone():
+            if not self._is_gone():
                 self._connection.reset(self._id, ErrorCodes.CANCEL)
             self.lost()
 
-    def _gone(self) -> bool:
+    def _is_gone(self) -> bool:
         return self._lost or self._connection.transport.is_closing()

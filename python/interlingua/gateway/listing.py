@@ -37,18 +37,18 @@ class Model:
         return self.capabilities.get("max_output_tokens")
 
 
-def listed(gateway: "Gateway", key: Key, adapter: str, provider: str | None) -> list[Model]:
+def list_models(gateway: "Gateway", key: Key, adapter: str, provider: str | None) -> list[Model]:
     """The models that a key may use, by the names under which a client of this wire can request them."""
-    found: dict[str, Model] = {}
+    models: dict[str, Model] = {}
     for name, target in _names(gateway, adapter, provider):
-        if name not in found and (not target or key.may_use(target)):
-            found[name] = _model(gateway, name, target)
-    return list(found.values())
+        if name not in models and (not target or key.may_use(target)):
+            models[name] = _model(gateway, name, target)
+    return list(models.values())
 
 
-def named(gateway: "Gateway", key: Key, adapter: str, provider: str | None, name: str) -> Model:
+def model_named(gateway: "Gateway", key: Key, adapter: str, provider: str | None, name: str) -> Model:
     """The model with a name. Raises `Refused` when no list has it."""
-    for model in listed(gateway, key, adapter, provider):
+    for model in list_models(gateway, key, adapter, provider):
         if model.name == name:
             return model
     raise not_found(f"there is no model {name[:200]!r} here")
@@ -56,7 +56,7 @@ def named(gateway: "Gateway", key: Key, adapter: str, provider: str | None, name
 
 def find(gateway: "Gateway", key: Key, adapter: str, request: Request) -> Model:
     """The model that the path of a request names."""
-    return named(gateway, key, adapter, request.path_params.get("provider"), request.path_params["id"])
+    return model_named(gateway, key, adapter, request.path_params.get("provider"), request.path_params["id"])
 
 
 def _names(gateway: "Gateway", adapter: str, provider: str | None) -> Iterator[tuple[str, str]]:

@@ -29,11 +29,11 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._shared = shared
 
-        def counter(name: str, about: str, *labels: str) -> Counter:
-            return Counter(f"interlingua_{name}", about, labels, registry=self._registry)
+        def counter(name: str, description: str, *labels: str) -> Counter:
+            return Counter(f"interlingua_{name}", description, labels, registry=self._registry)
 
-        def histogram(name: str, about: str, *labels: str) -> Histogram:
-            return Histogram(f"interlingua_{name}", about, labels, buckets=_SECONDS, registry=self._registry)
+        def histogram(name: str, description: str, *labels: str) -> Histogram:
+            return Histogram(f"interlingua_{name}", description, labels, buckets=_SECONDS, registry=self._registry)
 
         self._calls = counter(
             "calls", "Calls that ended, by the category of their error or ok.", "wire", "model", "outcome"
@@ -48,7 +48,7 @@ class Metrics:
             "interlingua_running_calls", "Calls that run now.", registry=self._registry, multiprocess_mode="livesum"
         )
 
-        self._found: dict[tuple[Counter | Histogram, *tuple[str, ...]], Any] = {}
+        self._children: dict[tuple[Counter | Histogram, *tuple[str, ...]], Any] = {}
 
     def begin(self) -> None:
         """Count a call that has begun."""
@@ -61,10 +61,10 @@ class Metrics:
         self._of(self._calls, call.adapter, model, call.category or "ok").inc()
         for entry in (*call.request_loss, *call.answer_loss):
             self._of(self._losses, call.adapter, entry["severity"], entry["code"]).inc()
-        if call.first is not None:
-            self._of(self._first, model).observe(call.first)
-        if call.category is None and call.took is not None:
-            self._of(self._took, model).observe(call.took)
+        if call.first_event_s is not None:
+            self._of(self._first, model).observe(call.first_event_s)
+        if call.category is None and call.took_s is not None:
+            self._of(self._took, model).observe(call.took_s)
         usage = call.usage
         if usage is None:
             return
@@ -79,10 +79,10 @@ class Metrics:
 
     def _of(self, metric: Counter | Histogram, *labels: str) -> Any:
         """The child of a metric for these labels. It is kept, because `labels` takes longer than counting."""
-        found = self._found.get((metric, *labels))
-        if found is None:
-            found = self._found[metric, *labels] = metric.labels(*labels)
-        return found
+        child = self._children.get((metric, *labels))
+        if child is None:
+            child = self._children[metric, *labels] = metric.labels(*labels)
+        return child
 
     def text(self) -> bytes:
         """All metrics, in the text format of Prometheus."""

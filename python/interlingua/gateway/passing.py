@@ -36,23 +36,23 @@ if TYPE_CHECKING:
     from interlingua.client.httpx_transport import HttpxAnswer, HttpxTransport
     from interlingua.gateway.gateway import Gateway, Running
 
-_OF_A_WIRE = re.compile(r"/(?:upload/)?(?:v\d+(?:alpha|beta)?\d*|api|model)/(?!interlingua/)")
+_WIRE_PATH = re.compile(r"/(?:upload/)?(?:v\d+(?:alpha|beta)?\d*|api|model)/(?!interlingua/)")
 """The beginnings of the paths of wires, after the name of a provider or without one. The gateway's own paths have none
 of them."""
 
 _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
-_FOR_ONE_CONNECTION = frozenset(
+_CONNECTION_HEADERS = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split()
 )
-_FOR_THE_GATEWAY = frozenset(
+_GATEWAY_HEADERS = frozenset(
     b"host expect authorization x-api-key api-key x-goog-api-key x-amz-date x-amz-security-token x-amz-content-sha256 "
     b"cookie origin referer forwarded via x-real-ip traceparent tracestate baggage".split()
 )
 """Headers that hold a key of the gateway, on any wire, and headers that concern only the way from the client to the
 gateway."""
 
-_FOR_THE_GATEWAY_BEGIN = (b"interlingua-", b"x-forwarded-", b"sec-")
-_OF_THE_PROVIDERS_HOST = frozenset((b"date", b"set-cookie", b"alt-svc", b"strict-transport-security"))
+_GATEWAY_HEADER_PREFIXES = (b"interlingua-", b"x-forwarded-", b"sec-")
+_HOST_HEADERS = frozenset((b"date", b"set-cookie", b"alt-svc", b"strict-transport-security"))
 """Headers that a provider sends about its own host; the gateway is another host."""
 
 
@@ -77,8 +77,8 @@ class Passing:
         if transport is not None:
             await transport.aclose()
 
-    async def answer(self, request: Request, adapter: str, served: Callable[[str], bool]) -> Response | None:
-        """Return the provider's response, or an error of the wire; None for a path that belongs to no wire. `served`
+    async def answer(self, request: Request, adapter: str, is_served: Callable[[str], bool]) -> Response | None:
+        """Return the provider's response, or an error of the wire; None for a path that belongs to no wire. `is_served`
         returns whether the gateway would serve this call itself at another path."""
         target = self._target(request, adapter)
         if target is None:
@@ -91,14 +91,14 @@ class Passing:
             if not key.may_use(f"{provider}:*"):
                 raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
             gateway.access.admit(key)
-            _demand_plain(target.path, served)
+            _refuse_ambiguous(target.path, is_served)
             running = gateway.begin(key, target.endpoint.adapter)
-            running.call.asked = f"{request.method} {target.path.partition('?')[0][:200]}"
+            running.call.asked_model = f"{request.method} {target.path.partition('?')[0][:200]}"
             running.changed()
             with gateway.in_flight.cut_off():
-                return await self._passed(request, target, running)
+                return await self._pass_on(request, target, running)
         except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
-            return self._gateway.failed(request, target.endpoint.adapter, problem, running)
+            return self._gateway.error_response(request, target.endpoint.adapter, problem, running)
 
     # ------------------------------------------------------------------------------------------------ the target
 
@@ -108,13 +108,13 @@ class Passing:
         scope = request.scope
         path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
         registry = self._gateway.registry
-        _, named, rest = (*path.split("/", 2), "", "")[:3]
-        if registry.is_provider(named) and _OF_A_WIRE.match(f"/{rest}"):
-            row = registry.provider(named)
-            spoken = adapter if adapter in row.get("other_wires", {}) else row["adapter"]
-            endpoint = registry.endpoint(adapter=spoken, provider=named)
+        _, name, rest = (*path.split("/", 2), "", "")[:3]
+        if registry.is_provider(name) and _WIRE_PATH.match(f"/{rest}"):
+            row = registry.provider(name)
+            wire = adapter if adapter in row.get("other_wires", {}) else row["adapter"]
+            endpoint = registry.endpoint(adapter=wire, provider=name)
             path = f"/{rest}"
-        elif _OF_A_WIRE.match(path):
+        elif _WIRE_PATH.match(path):
             endpoint = registry.endpoint(adapter=adapter)
         else:
             return None
@@ -125,9 +125,9 @@ class Passing:
         be made."""
         connection = self._client.connection(target.endpoint)
         provider = connection.provider
-        lacks = self._client.missing(provider)
-        if lacks and connection.signing is None:
-            raise NotConfigured(provider, "; ".join(lacks), adapter=target.endpoint.adapter)
+        missing = self._client.missing(provider)
+        if missing and connection.signing is None:
+            raise NotConfigured(provider, "; ".join(missing), adapter=target.endpoint.adapter)
         if connection.signing is not None and not connection.headers:
             raise CannotAdapt(
                 f"calls to {provider} are signed, which takes the whole call: what it has and the gateway has not is not "
@@ -146,27 +146,27 @@ class Passing:
 
     # ------------------------------------------------------------------------------------------------ sending and responding
 
-    async def _passed(self, request: Request, target: Target, running: "Running") -> Response:
+    async def _pass_on(self, request: Request, target: Target, running: "Running") -> Response:
         from interlingua.client.httpx_transport import HttpxTransport
 
         url, authorizing = self._url(target)
-        sent = [(name, value) for name, value in _forwarded(request.scope["headers"], _is_for_the_gateway)]
+        headers = [(name, value) for name, value in _forwarded(request.scope["headers"], _is_gateway_header)]
         names = {name for name, _ in authorizing}
-        sent = [(name, value) for name, value in sent if name not in names] + authorizing
+        headers = [(name, value) for name, value in headers if name not in names] + authorizing
         if self._transport is None:
             self._transport = HttpxTransport()
         body = _Body(request)
         provider = target.endpoint.provider or target.endpoint.adapter
         try:
             passing = self._transport.pass_on(
-                request.method, url, sent, body.chunks() if body.there else None, Limits().idle
+                request.method, url, headers, body.chunks() if body.is_present else None, Limits().idle
             )
             answer = await body.unless_gone(passing)
         except TransportFailed as problem:
-            raise body.problem or _unreached(problem, provider) from None
-        return await self._answered(answer, body, running, authorizing, provider)
+            raise body.problem or _unreachable(problem, provider) from None
+        return await self._respond(answer, body, running, authorizing, provider)
 
-    async def _answered(
+    async def _respond(
         self,
         answer: "HttpxAnswer",
         body: "_Body",
@@ -174,23 +174,23 @@ class Passing:
         authorizing: Iterable[tuple[bytes, bytes]],
         provider: str,
     ) -> Response:
-        headers = list(_forwarded(answer.raw_headers, _is_of_the_providers_host))
+        headers = list(_forwarded(answer.raw_headers, _is_host_header))
         headers += [(name.encode(), value.encode()) for name, value in running.headers().items()]
         if answer.status < 400:
-            return _Passed(answer, headers, body, running, provider, self._gateway.in_flight)
+            return _PassedResponse(answer, headers, body, running, provider, self._gateway.in_flight)
         # the text of a failure may quote the key. It is short, so the gateway reads it before it sends it
         answer.as_sent = False
         try:
-            told = await body.unless_gone(whole(answer, ERROR_BODY_LIMIT, cut=True))
+            error_body = await body.unless_gone(whole(answer, ERROR_BODY_LIMIT, cut=True))
         except TransportFailed:
-            told = b""
+            error_body = b""
         finally:
             await answer.aclose()
         for _, value in authorizing:
-            told = told.replace(value.rpartition(b" ")[2], b"[secret]")
+            error_body = error_body.replace(value.rpartition(b" ")[2], b"[secret]")
         left_out = (b"content-length", b"content-encoding")
-        response = Response(told, answer.status)
-        length = (b"content-length", str(len(told)).encode())
+        response = Response(error_body, answer.status)
+        length = (b"content-length", str(len(error_body)).encode())
         response.raw_headers = [*((name, value) for name, value in headers if name not in left_out), length]
         running.end(answer.status)
         return response
@@ -203,20 +203,20 @@ class _Body:
         self.problem: InterlinguaError | None = None
         """Why the body did not reach its end."""
         self._receive = request.receive
-        self._read: bytes | None = request.scope.get(RAW_BODY)
-        self.there = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
+        self._body: bytes | None = request.scope.get(RAW_BODY)
+        self.is_present = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
         """Whether the call has a body, even an empty one."""
         self._ended = asyncio.Event()
-        if self._read is not None or not self.there:
+        if self._body is not None or not self.is_present:
             self._ended.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The chunks of the body. Raises `TransportFailed` when the body does not reach its end; `problem` holds the
         reason."""
-        if self._read is not None:  # it was read to check a signature
-            yield self._read
+        if self._body is not None:  # it was read to check a signature
+            yield self._body
             return
-        more = self.there
+        more = self.is_present
         while more:
             try:
                 async with asyncio.timeout(PATIENCE_S):
@@ -233,7 +233,7 @@ class _Body:
             if message.get("body"):
                 yield message["body"]
 
-    async def gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Return when the client has gone away. This is known only after the end of the body."""
         await self._ended.wait()
         while (await self._receive())["type"] != "http.disconnect":
@@ -241,10 +241,10 @@ class _Body:
 
     async def unless_gone(self, work: Any) -> Any:
         """Return the result of `work`. When the client goes away, the work is cancelled and `Cancelled` is raised."""
-        return await unless_ended(self.gone(), work)
+        return await unless_ended(self.wait_until_gone(), work)
 
 
-class _Passed(Response):
+class _PassedResponse(Response):
     """A response that is sent on as it arrives, until it ends or the client goes away."""
 
     def __init__(
@@ -278,7 +278,7 @@ class _Passed(Response):
         except TransportFailed as failed:
             # the response gets no end, so the server closes the connection: a response that broke off must not look
             # complete
-            problem = _unreached(failed, self._provider)
+            problem = _unreachable(failed, self._provider)
         except ProviderError as cut_off:
             problem = cut_off
         finally:
@@ -297,19 +297,19 @@ class _Passed(Response):
 
 def _query(query: bytes) -> str:
     """The query as it was sent, without the key of the gateway, which Gemini's clients put there."""
-    kept = [pair for pair in query.split(b"&") if pair and unquote(pair.partition(b"=")[0].decode("latin-1")) != "key"]
-    return f"?{b'&'.join(kept).decode('latin-1')}" if kept else ""
+    pairs = [pair for pair in query.split(b"&") if pair and unquote(pair.partition(b"=")[0].decode("latin-1")) != "key"]
+    return f"?{b'&'.join(pairs).decode('latin-1')}" if pairs else ""
 
 
-def _demand_plain(path: str, served: Callable[[str], bool]) -> None:
+def _refuse_ambiguous(path: str, is_served: Callable[[str], bool]) -> None:
     """Raises `InvalidRequest` for a path that another server could interpret differently: one whose steps are empty or
     lead upwards, however they are encoded, or one that is a path of the gateway in another spelling."""
-    plain = path.partition("?")[0]
-    while (decoded := unquote(plain)) != plain:
-        plain = decoded
-    steps = re.split(r"[/\\]", plain)[1:]
-    odd = any(step in ("", ".", "..") or ";" in step or step != step.strip() for step in steps)
-    if odd or not plain.isprintable() or served(plain.lower()):
+    decoded_path = path.partition("?")[0]
+    while (decoded := unquote(decoded_path)) != decoded_path:
+        decoded_path = decoded
+    steps = re.split(r"[/\\]", decoded_path)[1:]
+    is_ambiguous = any(step in ("", ".", "..") or ";" in step or step != step.strip() for step in steps)
+    if is_ambiguous or not decoded_path.isprintable() or is_served(decoded_path.lower()):
         raise InvalidRequest(
             "a path that is passed on has no empty steps, none of points alone, no semicolons, no control characters, and "
             "is none that the gateway serves, spelt in another way"
@@ -319,21 +319,21 @@ def _demand_plain(path: str, served: Callable[[str], bool]) -> None:
 def _forwarded(headers: Iterable[tuple[bytes, bytes]], left_out: Any) -> Iterable[tuple[bytes, bytes]]:
     """Headers without those of one connection and without those that `left_out` selects; their names are in lower
     case."""
-    given = [(name.lower(), value) for name, value in headers]
-    named = {
-        word.strip().lower() for name, value in given if name == b"connection" for word in value.split(b",")
-    } | _FOR_ONE_CONNECTION
-    return [(name, value) for name, value in given if name not in named and not left_out(name)]
+    lowered = [(name.lower(), value) for name, value in headers]
+    excluded = {
+        token.strip().lower() for name, value in lowered if name == b"connection" for token in value.split(b",")
+    } | _CONNECTION_HEADERS
+    return [(name, value) for name, value in lowered if name not in excluded and not left_out(name)]
 
 
-def _is_for_the_gateway(name: bytes) -> bool:
-    return name in _FOR_THE_GATEWAY or name.startswith(_FOR_THE_GATEWAY_BEGIN)
+def _is_gateway_header(name: bytes) -> bool:
+    return name in _GATEWAY_HEADERS or name.startswith(_GATEWAY_HEADER_PREFIXES)
 
 
-def _is_of_the_providers_host(name: bytes) -> bool:
-    return name in _OF_THE_PROVIDERS_HOST or name.startswith(b"interlingua-")
+def _is_host_header(name: bytes) -> bool:
+    return name in _HOST_HEADERS or name.startswith(b"interlingua-")
 
 
-def _unreached(problem: TransportFailed, provider: str) -> ProviderError:
-    told = {"category": problem.category, "message": f"{provider}: {problem.message}", "retryable": problem.retryable}
-    return ProviderError({**told, "provider": provider})
+def _unreachable(problem: TransportFailed, provider: str) -> ProviderError:
+    error = {"category": problem.category, "message": f"{provider}: {problem.message}", "retryable": problem.retryable}
+    return ProviderError({**error, "provider": provider})

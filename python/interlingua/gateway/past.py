@@ -26,8 +26,8 @@ KEPT = timedelta(days=30)
 
 
 class NotStored(Refused):
-    """This tenant has stored no object with that id. Whether another tenant has one is not revealed. `code` is the error
-    code of the wire, `path` the member of the request that holds the id."""
+    """This tenant has stored no object with that id. Whether another tenant has one is not revealed. `code` is the
+    error code of the wire, `path` the member of the request that holds the id."""
 
     def __init__(
         self, message: str, status: int = 404, *, category: str = "not_found", code: str = "", path: str = ""
@@ -38,12 +38,12 @@ class NotStored(Refused):
 
 
 class Keeper(Protocol):
-    """Stores an answer, and changes what its client sees accordingly."""
+    """Stores an answer, and writes the body that its client sees."""
 
     id: str
     """The id of the answer."""
 
-    def shown(self, body: Data, status: str) -> Data:
+    def for_client(self, body: Data, status: str) -> Data:
         """The body of an answer as its client sees it; `status` is that of its message: complete, error, cancelled."""
         ...
 
@@ -51,7 +51,7 @@ class Keeper(Protocol):
         """A chunk of a stream as its client sees it."""
         ...
 
-    async def keep(self, said: list[Data], answer: Data, body: Data) -> None:
+    async def keep(self, messages: list[Data], answer: Data, body: Data) -> None:
         """Store an answer: the messages of this request, the message of the answer, and the body that the client
         sees."""
         ...
@@ -74,21 +74,21 @@ class Past:
     unknown: Refused | None = None
     keeper: Keeper | None = None
     runs_there: bool = False
-    said: list[Data] = field(default_factory=list[Data])
+    new_messages: list[Data] = field(default_factory=list[Data])
     """The messages of the request itself."""
 
-    def joined(self, request: Data, wire: Data, speaks: Endpoint) -> Data:
+    def joined(self, request: Data, wire: Data, endpoint: Endpoint) -> Data:
         """A request as it was read, with the messages of its past before its own."""
-        lead = 0
+        count = 0
         if self.instructions is not None:
-            alone, _ = translate.from_wire_request({**wire, "body": self.instructions}, speaks)
-            lead = len(alone["messages"])
+            instructions, _ = translate.from_wire_request({**wire, "body": self.instructions}, endpoint)
+            count = len(instructions["messages"])
         messages = request["messages"]
-        self.said = messages[lead:]
+        self.new_messages = messages[count:]
         if not self.before:
             return request
-        joined = {**request, "messages": [*messages[:lead], *self.before, *self.said]}
-        if any(status_of(one) != "complete" and any(calls_in(one["content"])) for one in self.before):
+        joined = {**request, "messages": [*messages[:count], *self.before, *self.new_messages]}
+        if any(status_of(message) != "complete" and any(calls_in(message["content"])) for message in self.before):
             # tool calls in an answer that broke off will get no results
             joined["loss_policy"] = {"unanswered": "placeholder", **(request.get("loss_policy") or {})}
         return joined
@@ -108,16 +108,16 @@ async def keep(past: Past, response: Data, body: Data, client: Endpoint) -> Data
     if keeper is None:
         return body
     message = response["message"]
-    body = keeper.shown(body, status_of(message))
-    await keeper.keep(past.said, _as_named(message, body, client), body)
+    body = keeper.for_client(body, status_of(message))
+    await keeper.keep(past.new_messages, _with_client_ids(message, body, client), body)
     return body
 
 
-def _as_named(message: Data, body: Data, client: Endpoint) -> Data:
+def _with_client_ids(message: Data, body: Data, client: Endpoint) -> Data:
     """A message whose tool calls have the ids by which the client will name them in its tool results."""
-    called = [block["id"] for block in calls_in(message["content"])]
-    if not called:
+    ids = [block["id"] for block in calls_in(message["content"])]
+    if not ids:
         return message
-    read, _ = translate.from_wire_response(body, client)
-    names = [block["id"] for block in calls_in(data_of(read)["message"]["content"])]
-    return {**message, "content": renamed(message["content"], dict(zip(called, names, strict=False)))}
+    response, _ = translate.from_wire_response(body, client)
+    client_ids = [block["id"] for block in calls_in(data_of(response)["message"]["content"])]
+    return {**message, "content": renamed(message["content"], dict(zip(ids, client_ids, strict=False)))}

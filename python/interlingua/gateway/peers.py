@@ -41,7 +41,7 @@ class Peers:
     async def serve(self, answer: Answer) -> None:
         """Answer the questions of the others from now on."""
 
-        async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(OSError, TimeoutError):
                 async with asyncio.timeout(_PATIENCE_S):
                     question = json.loads(await reader.readline())
@@ -55,9 +55,9 @@ class Peers:
                     await asyncio.gather(answering, gone, return_exceptions=True)
             writer.close()
 
-        place = self._socket(self._number)
-        place.unlink(missing_ok=True)  # a worker that was killed leaves its socket
-        self._server = await asyncio.start_unix_server(asked, place)
+        socket = self._socket(self._number)
+        socket.unlink(missing_ok=True)  # a worker that was killed leaves its socket
+        self._server = await asyncio.start_unix_server(handle, socket)
 
     async def aclose(self) -> None:
         """Stop answering."""
@@ -66,27 +66,27 @@ class Peers:
 
     async def ask(self, question: Question) -> list[bytes]:
         """The answers of the others. A worker that cannot answer is left out."""
-        answers = await asyncio.gather(*(self._whole(other, question) for other in self._others))
+        answers = await asyncio.gather(*(self._read_answer(other, question) for other in self._others))
         return [answer for answer in answers if answer]
 
-    async def _whole(self, other: int, question: Question) -> bytes:
+    async def _read_answer(self, other: int, question: Question) -> bytes:
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 return b"".join([piece async for piece in self._pieces(other, question)])
         except (OSError, EOFError, TimeoutError):
             return b""
 
-    async def first(self, question: Question) -> AsyncIterator[bytes] | None:
+    async def first_answer(self, question: Question) -> AsyncIterator[bytes] | None:
         """The answer of the first worker that has one, while it arrives; None where no worker has one."""
         for other in self._others:
             pieces = self._pieces(other, question)
             with suppress(OSError, EOFError, TimeoutError, StopAsyncIteration):
                 async with asyncio.timeout(_PATIENCE_S):
-                    begin = await anext(pieces)
-                return _chained(begin, pieces)
+                    first_piece = await anext(pieces)
+                return _chained(first_piece, pieces)
         return None
 
-    async def with_others(self, own: AsyncIterator[bytes], question: Question) -> AsyncIterator[bytes]:
+    async def with_others(self, own_pieces: AsyncIterator[bytes], question: Question) -> AsyncIterator[bytes]:
         """The pieces of this worker and of all others, as they arrive. The stream ends when that of this worker
         does."""
         # full while the consumer does not read, which stops the reading
@@ -97,7 +97,7 @@ class Peers:
                 await pieces.put(piece)
 
         async def take_own() -> None:
-            await take(own)
+            await take(own_pieces)
             await pieces.put(None)
 
         async def follow(other: int) -> None:
@@ -133,7 +133,7 @@ async def _write(pieces: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> 
         await writer.drain()
 
 
-async def _chained(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield begin
+async def _chained(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
     async for piece in rest:
         yield piece

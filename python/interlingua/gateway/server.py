@@ -116,8 +116,8 @@ async def start(
     Raises `InvalidRequest` when it would listen beyond this machine without keys and clients' certificates, unless
     `anyone` may call, and `OSError` when the address cannot be used.
     """
-    certified = tls is not None and tls.client_authority is not None
-    if gateway.access.open and not (certified or is_loopback(host) or anyone):
+    requires_certificate = tls is not None and tls.client_authority is not None
+    if gateway.access.open and not (requires_certificate or is_loopback(host) or anyone):
         raise InvalidRequest(
             f"without keys the gateway listens on loopback only, not on {host}: give it keys (--keys), or say that anyone may call (--open)"
         )
@@ -140,7 +140,7 @@ async def start(
         ssl_certfile=None if tls is None else str(tls.certificate),
         ssl_keyfile=None if tls is None else str(tls.key),
         ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
-        ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
+        ssl_cert_reqs=ssl.CERT_REQUIRED if requires_certificate else ssl.CERT_NONE,
         ssl_context_factory=None if tls is None else renewing(tls.files, tls.check, _PROTOCOLS),
     )
     bound = bound_socket(host, port, shares_port=shares_port)
@@ -153,9 +153,9 @@ async def start(
     if not ready.done():
         ready.cancel()
         task.result()
-    taken: int = bound.getsockname()[1]
-    _LOG.info("listening on %s port %d (HTTP)", host, taken)
-    return Running(server, task, taken, gateway)
+    bound_port: int = bound.getsockname()[1]
+    _LOG.info("listening on %s port %d (HTTP)", host, bound_port)
+    return Running(server, task, bound_port, gateway)
 
 
 class _Server(uvicorn.Server):

@@ -20,7 +20,7 @@ WINDOW = timedelta(minutes=5)
 SERVICE = "bedrock"
 """The service for which Bedrock's clients sign, in any region."""
 
-_SHOWN = re.compile(
+_AUTHORIZATION = re.compile(
     rf"{ALGORITHM} +Credential=(?P<access_key>[!-+\--.0-~]+)/(?P<scope>[0-9]{{8}}/[a-z0-9-]+/{SERVICE}/aws4_request), *"
     r"SignedHeaders=(?P<names>[:a-z0-9;_-]+), *Signature=(?P<signature>[0-9a-f]{64})"
 )
@@ -31,7 +31,7 @@ _AUTHORITY = ":authority"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Signature:
     """A signature as a call shows it: the key, the time and the scope of the signature, and the headers that it
     covers."""
 
@@ -44,17 +44,17 @@ class Shown:
     def check_time(self, now: datetime) -> None:
         """Raises `Refused` when the time of the signature is outside the window."""
         try:
-            made = datetime.strptime(self.time, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+            signed_at = datetime.strptime(self.time, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         except ValueError:
             raise _malformed() from None
-        if abs(now - made) > WINDOW:
+        if abs(now - signed_at) > WINDOW:
             minutes = WINDOW // timedelta(minutes=1)
             message = f"the signature is more than {minutes} minutes from the time of this server; look at the clocks"
             raise Refused("authentication", message, 401)
 
     def is_of(self, request: Request, body: bytes, secret: str) -> bool:
         """Whether the signature was made with a secret over exactly this request."""
-        headers = {name: _covered(request.headers.getlist(_plain(name, request))) for name in self.names}
+        headers = {name: _covered(request.headers.getlist(_header_name(name, request))) for name in self.names}
         path: bytes = request.scope.get("raw_path", request.scope["path"].encode())
         query: bytes = request.scope["query_string"]
         call = canonical_call(
@@ -63,26 +63,26 @@ class Shown:
         return hmac.compare_digest(signature(call, self.time, self.scope, secret), self.signature)
 
 
-def shown(request: Request) -> Shown | None:
+def of(request: Request) -> Signature | None:
     """The signature that a call shows; None for a call without one. Raises `Refused` for a signature that covers too
     little."""
     authorization = request.headers.get("authorization", "")
     if not authorization.startswith(ALGORITHM):
         return None
-    found = _SHOWN.fullmatch(authorization)
+    match = _AUTHORIZATION.fullmatch(authorization)
     time = request.headers.get("x-amz-date", "")
-    if found is None or not _TIME.fullmatch(time) or not found["scope"].startswith(time[:8]):
+    if match is None or not _TIME.fullmatch(time) or not match["scope"].startswith(time[:8]):
         raise _malformed()
-    names = tuple(found["names"].split(";"))
+    names = tuple(match["names"].split(";"))
     # anybody could have added a header of AWS that the signature does not cover
     demanded = _ALWAYS | {name for name in request.headers if name.startswith("x-amz-")}
-    covered = {_plain(name, request) for name in names}
+    covered = {_header_name(name, request) for name in names}
     if not demanded <= covered or any(name not in request.headers for name in covered):
         raise _malformed()
-    return Shown(found["access_key"], time, found["scope"], names, found["signature"])
+    return Signature(match["access_key"], time, match["scope"], names, match["signature"])
 
 
-def _plain(name: str, request: Request) -> str:
+def _header_name(name: str, request: Request) -> str:
     """The header of a call to which a name in a signature refers."""
     return "host" if name == _AUTHORITY and request.scope["http_version"] == "2" else name
 

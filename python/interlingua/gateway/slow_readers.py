@@ -16,13 +16,13 @@ class WatchesReader:
     loop: asyncio.AbstractEventLoop
     _unread: asyncio.TimerHandle | None = None
 
-    def watch_reading(self, before: int | None = None) -> None:
+    def watch_reading(self, unread_before: int | None = None) -> None:
         """The write buffers are full: check from time to time whether fewer bytes wait for the client."""
-        waits = self.transport.get_write_buffer_size()
-        if before is not None and waits >= before:
+        unread = self.transport.get_write_buffer_size()
+        if unread_before is not None and unread >= unread_before:
             self.transport.abort()
         else:
-            self._unread = self.loop.call_later(PATIENCE_S, self.watch_reading, waits)
+            self._unread = self.loop.call_later(PATIENCE_S, self.watch_reading, unread)
 
     def has_read(self) -> None:
         """Stop waiting."""

@@ -11,38 +11,38 @@ _AT_ONCE = 64 << 10
 see full buffers."""
 
 
-class Together:
+class BatchedWrites:
     """A transport that gathers the writes of a turn. Everything else is left to the transport itself."""
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
-        self.itself = transport
+        self.inner = transport
         """The transport itself, which sends at once."""
         self._loop = loop
         self._parts: list[bytes] = []
-        self._held = 0
+        self._waiting_bytes = 0
 
     def write(self, data: bytes) -> None:
         """Take bytes, which are sent at the end of this turn."""
         if not self._parts:
-            self._loop.call_soon(self._leave)
+            self._loop.call_soon(self._send)
         self._parts.append(data)
-        self._held += len(data)
-        if self._held >= _AT_ONCE:
-            self._leave()
+        self._waiting_bytes += len(data)
+        if self._waiting_bytes >= _AT_ONCE:
+            self._send()
 
     def close(self) -> None:
         """Send what was written, and close the connection."""
-        self._leave()
-        self.itself.close()
+        self._send()
+        self.inner.close()
 
     def get_write_buffer_size(self) -> int:
         """How many bytes wait for the client."""
-        return self._held + self.itself.get_write_buffer_size()
+        return self._waiting_bytes + self.inner.get_write_buffer_size()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.itself, name)
+        return getattr(self.inner, name)
 
-    def _leave(self) -> None:
+    def _send(self) -> None:
         if self._parts:
-            parts, self._parts, self._held = self._parts, [], 0
-            self.itself.write(b"".join(parts))
+            parts, self._parts, self._waiting_bytes = self._parts, [], 0
+            self.inner.write(b"".join(parts))

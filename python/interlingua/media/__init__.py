@@ -1,15 +1,16 @@
 """
 Media at the edges of a conversation, on explicit request only (spec/10-media.md).
 
-The core carries media as they are: it fetches nothing and decodes nothing. Who wants more calls one of these:
+The core carries media unchanged: it fetches nothing and decodes nothing. These functions do more, when a caller uses
+them:
 
-    media.sniff(data)                          what some bytes are
-    media.mismatches(request)                  where the declared media type is not what the bytes are
+    media.sniff(data)                          the media type of some bytes
+    media.mismatches(request)                  the places where the declared media type is not that of the bytes
     media.resolve(request, fetch=…, root=…)    URLs and files of a workspace as bytes
-    media.fit(request, capabilities)           images within the limits of a target, with the report of what changed
+    media.fit(request, capabilities)           images within the limits of a target, with a report of the changes
 
-What goes in comes out, plain data or `Request`; the input is never changed. Pillow (`pip install 'interlingua[images]'`) is imported
-when a picture must be converted, and not before.
+The result has the type of the argument, plain data or `Request`; the argument is never changed. Pillow is imported only
+when a picture must be converted (`pip install 'interlingua[images]'`).
 """
 
 from interlingua.canonical.magic import dimensions, sniff

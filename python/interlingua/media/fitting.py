@@ -1,8 +1,8 @@
 """
 `fit`: the images of a request within the limits of a target (spec/10-media.md#fit).
 
-A picture that fits is not touched. One that does not is decoded once and encoded again, never larger than it was.
-All that changes is told in the words of the loss report, so that applying the report to the request gives the result.
+An image that fits is not changed. An image that does not fit is decoded once and encoded again, never larger than it
+was. Every change is an entry of a loss report, and the report applied to the request gives the result.
 """
 
 from collections.abc import Mapping
@@ -30,14 +30,16 @@ class _Limits:
 
 
 def fit(request: R, limits: Mapping[str, Any]) -> tuple[R, list[Entry]]:
-    """A request whose images a target takes, and the report of what was changed: `apply(request, changes)` is the result.
+    """Return a request with images that a target accepts, and a report of the changes.
 
-    The request is plain data or a `Request`, and the result is of the same kind. `limits` are a model's capabilities (`Endpoint.capabilities`, `registry.capabilities`); read are `supports_images`,
-    `accepted_image_media_types`, `max_image_bytes`, `max_image_dimension` and `max_images_per_request`, each of which
-    may be absent. Without changes the result is the request itself.
+    `apply(request, changes)` gives the same result. The request is plain data or a `Request`, and the result has the
+    same type. `limits` are a model's capabilities (`Endpoint.capabilities`, `registry.capabilities`), of which
+    `supports_images`, `accepted_image_media_types`, `max_image_bytes`, `max_image_dimension` and
+    `max_images_per_request` are used; each of them may be absent. Without changes the result is the request itself.
 
-    Raises `CannotAdapt`, with the pointer of the image, when one cannot be made to fit: another target may take it.
-    Raises `LossRefused` when the request's `loss_policy` forbids the change, `InvalidRequest` when the request is not canonical.
+    Raises `CannotAdapt`, with the pointer of the image, when an image cannot be made to fit; another target may accept
+    it. Raises `LossRefused` when the request's `loss_policy` forbids the change, `InvalidRequest` when the request is
+    not canonical.
     """
     bounds = _limits(limits)
     data = checked(request)
@@ -62,7 +64,7 @@ def _limits(limits: Mapping[str, Any]) -> _Limits:
     accepted = limits.get("accepted_image_media_types")
     if accepted is not None:
         if not isinstance(accepted, (list, tuple)) or not all(isinstance(word, str) for word in accepted):
-            raise InvalidRequest("the limit accepted_image_media_types is a list of media types")
+            raise InvalidRequest("the limit accepted_image_media_types must be a list of media types")
         accepted = tuple(plain_type(word) or "" for word in accepted)
     return _Limits(
         accepted=accepted,
@@ -75,7 +77,9 @@ def _limits(limits: Mapping[str, Any]) -> _Limits:
 def _whole(limits: Mapping[str, Any], name: str, least: int) -> int | None:
     value = limits.get(name)
     if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-        raise InvalidRequest(f"the limit {name} is a whole number from {least} on; leave it out where there is none")
+        raise InvalidRequest(
+            f"the limit {name} must be a whole number of at least {least}; leave it out if there is no limit"
+        )
     return value
 
 
@@ -83,7 +87,7 @@ def _whole(limits: Mapping[str, Any], name: str, least: int) -> int | None:
 
 
 def _positions_to_keep(images: list[Place], most: int | None) -> set[int]:
-    """The positions of the images that stay: the critical ones, then the newest."""
+    """Return the positions of the images that stay: the critical ones, then the newest."""
     if most is None or len(images) <= most:
         return set(range(len(images)))
     critical = [position for position, place in enumerate(images) if place.critical]
@@ -118,14 +122,14 @@ def _log(place: Place) -> None:
 
 
 def _obey(policy: Data, entries: list[Entry]) -> None:
-    """Refuses what the request's policy forbids (spec/6-loss.md#loss-policy)."""
+    """Raise `LossRefused` for changes that the request's policy forbids (spec/6-loss.md#loss-policy)."""
     strict = policy.get("strict")
     refused = [e for e in entries if strict and SEVERITIES.index(e["severity"]) >= SEVERITIES.index(strict)]
     if policy.get("on_drop") == "error":
         refused += [entry for entry in entries if entry["code"] == PLACEHOLDER]
     if refused:
         raise LossRefused(
-            f"to fit the images would lose too much: {refused[0]['message']}", entries, path=refused[0]["path"]
+            f"the loss policy refuses to fit the images: {refused[0]['message']}", entries, path=refused[0]["path"]
         )
 
 
@@ -137,7 +141,7 @@ def _fit_image(place: Place, limits: _Limits, values: dict[Path, Any], loss: Los
     if place.block["source"]["kind"] != "base64":
         if not _is_accepted(plain_type(declared), limits):
             raise CannotAdapt(
-                "the target does not take this media type, and only bytes can be converted; resolve the source first",
+                "the target does not accept this media type, and only bytes can be converted; resolve the source first",
                 path=pointer((*path, "source")),
             )
         return
@@ -168,16 +172,16 @@ def _is_accepted(media_type: str | None, limits: _Limits) -> bool:
 
 
 def _check_unknown(data: bytes, declared: str | None, limits: _Limits, where: str) -> None:
-    """Bytes of no known kind pass when nothing has to be done, as far as one can tell without reading them."""
+    """Raise `CannotAdapt` for bytes of an unknown type that do not fit, as far as this shows without decoding."""
     if limits.longest_side is not None:
-        raise CannotAdapt("the dimensions of this kind of picture cannot be told", path=where)
+        raise CannotAdapt("the type of the picture is not known, so its dimensions cannot be determined", path=where)
     too_large = limits.most_bytes is not None and len(data) > limits.most_bytes
     if too_large or not _is_accepted(plain_type(declared), limits):
-        raise CannotAdapt("the picture does not fit, and its kind is not known, so it cannot be converted", path=where)
+        raise CannotAdapt("the picture does not fit, and its type is not known, so it cannot be converted", path=where)
 
 
 def _reason(data: bytes, media_type: str, limits: _Limits, where: str) -> tuple[str, str] | None:
-    """Code and words for why a picture must be converted; None when it fits."""
+    """Return the code and the message of the loss if an image must be converted; None when it fits."""
     if not _is_accepted(media_type, limits):
         return "unsupported_source", f"the target does not take {media_type}"
     if limits.most_bytes is not None and len(data) > limits.most_bytes:

@@ -1,4 +1,4 @@
-"""Decoding and encoding pictures with Pillow, the only module that needs it; it is imported at the first use."""
+"""Decoding and encoding of pictures with Pillow. Only this module needs Pillow, and imports it at the first use."""
 
 import io
 from collections.abc import Generator, Iterator
@@ -27,16 +27,16 @@ _LOSSY = frozenset((JPEG, WEBP, AVIF, HEIC, HEIF))
 _EXACT = frozenset((PNG, BMP, TIFF))
 _WITHOUT_ALPHA = frozenset((JPEG, BMP))
 _WITH_PROFILE = frozenset((PNG, JPEG, WEBP))
-_PLAIN_MODES = frozenset(("1", "L", "LA", "P", "PA", "RGB", "RGBA"))  # they become grey or colours without a loss
+_PLAIN_MODES = frozenset(("1", "L", "LA", "P", "PA", "RGB", "RGBA"))  # they convert to grey or colours without loss
 
 _QUALITIES = (85, 65, 45, 30)
 _ATTEMPTS = 6
-_MOST_PIXELS = 89_000_000  # decoded, that is a third of a gigabyte; Pillow itself warns from here on
+_MOST_PIXELS = 89_000_000  # decoded, that is a third of a gigabyte; Pillow itself warns above this
 _MOST_PROFILE = 4096  # a colour profile larger than this is not worth its bytes
 
 
 class Converted(NamedTuple):
-    """A picture encoded again, and what that did to it."""
+    """A picture that was encoded again, and the loss that this caused."""
 
     data: bytes
     media_type: str
@@ -51,7 +51,7 @@ class _Attempt(NamedTuple):
 
 
 def size(data: bytes, media_type: str, where: str) -> tuple[int, int]:
-    """Width and height of a picture whose header only a decoder understands."""
+    """Return width and height of a picture whose header only a decoder can read."""
     with _opened(data, media_type, where) as image:
         return image.size
 
@@ -64,15 +64,16 @@ def convert(
     longest_side: int | None,
     where: str,
 ) -> Converted:
-    """The picture in a type that is accepted, within the bytes and the pixels a side, never larger than it was.
+    """Convert a picture to an accepted type, within the limits of bytes and of pixels a side, never larger than it was.
 
-    Type: the same, else JPEG, else PNG, else the first accepted one that can be written. Too many bytes: JPEG or another
-    lossy type in falling quality, then half the size, and again. Raises `CannotAdapt` at `where` when none of this helps.
+    The type is the same one, else JPEG, else PNG, else the first accepted one that can be written. If there are too
+    many bytes, it tries JPEG or another lossy type with decreasing quality, then half the size, repeatedly. Raises
+    `CannotAdapt` at `where` when no attempt fits.
     """
     with _opened(data, media_type, where) as image:
         types = _types(media_type, accepted)
         if not types:
-            raise CannotAdapt("the picture cannot be written in a media type that the target takes", path=where)
+            raise CannotAdapt("the picture cannot be converted to a media type that the target accepts", path=where)
         animated = bool(getattr(image, "is_animated", False))
         plain = image.mode in _PLAIN_MODES
         profile = image.info.get("icc_profile") if plain else None
@@ -82,7 +83,7 @@ def convert(
             target = max(1, largest[0] >> attempt.halvings), max(1, largest[1] >> attempt.halvings)
             try:
                 made = _encoded(upright, target, attempt, profile)
-            except (OSError, ValueError):  # a format has bounds of its own, which a smaller attempt may keep
+            except (OSError, ValueError):  # a format has limits of its own, and a smaller attempt may keep within them
                 continue
             if most_bytes is None or len(made) <= most_bytes:
                 smaller = target != upright.size
@@ -98,13 +99,13 @@ def convert(
 
 
 def _types(media_type: str, accepted: tuple[str, ...] | None) -> list[str]:
-    """The media types to write, best first."""
+    """Return the media types to write, the best first."""
     wanted = [media_type, JPEG, PNG, *(accepted or ())]
     return [one for one in dict.fromkeys(wanted) if (accepted is None or one in accepted) and _can("SAVE", one)]
 
 
 def _attempts(types: list[str]) -> Iterator[_Attempt]:
-    """What to try, in order: full size first, then less quality, then less size."""
+    """Yield the attempts in order: full size first, then less quality, then less size."""
     lossy = next((one for one in types if one in _LOSSY), None)
     if types[0] != lossy:
         yield _Attempt(types[0], None, 0)
@@ -146,7 +147,7 @@ def _can(what: str, media_type: str) -> bool:
 
 @contextmanager
 def _opened(data: bytes, media_type: str, where: str) -> "Generator[Image]":
-    """The picture, opened as what its bytes say that it is and as nothing else."""
+    """Open a picture as the media type of its bytes, and as no other type."""
     known = dimensions(data)
     if known is not None and known[0] * known[1] > _MOST_PIXELS:
         raise CannotAdapt("the picture has too many pixels to be decoded", path=where)
@@ -154,7 +155,7 @@ def _opened(data: bytes, media_type: str, where: str) -> "Generator[Image]":
         pillow = _pillow()
     except ImportError:
         raise CannotAdapt(
-            "the picture must be converted, and Pillow is not installed; install interlingua[images]", path=where
+            "the picture must be converted, but Pillow is not installed; install interlingua[images]", path=where
         ) from None
     if not _can("OPEN", media_type):
         raise CannotAdapt(f"there is no decoder for {media_type}", path=where)
@@ -165,17 +166,17 @@ def _opened(data: bytes, media_type: str, where: str) -> "Generator[Image]":
             yield image
     except CannotAdapt:
         raise
-    except Exception as problem:  # a decoder may fail in any way on bytes that somebody made up
+    except Exception as problem:  # a decoder may fail in any way on bytes that are invented
         raise CannotAdapt(
             f"the picture cannot be decoded or encoded ({type(problem).__name__})", path=where
         ) from problem
 
 
 def _upright(image: "Image") -> "Image":
-    """The first frame, turned as its metadata say, in plain grey or colours, without metadata."""
+    """Return the first frame, turned upright by its metadata, in plain grey or colours, without metadata."""
     turned: Image = _pillow("ImageOps").exif_transpose(image)
     if turned.mode.startswith("I"):
-        # sixteen bits of grey: the upper eight are kept
+        # sixteen bits of grey: keep the upper eight
         turned = turned.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     elif turned.has_transparency_data:
         turned = turned.convert("RGBA")
@@ -186,7 +187,7 @@ def _upright(image: "Image") -> "Image":
 
 
 def _keeps(media_type: str, image: "Image", profile: bytes | None) -> bool:
-    """Whether a type holds what a picture has beside its colours: transparency and what its colours mean."""
+    """Whether a type can hold what a picture has besides its colours: transparency and a colour profile."""
     if image.mode == "RGBA" and media_type in _WITHOUT_ALPHA:
         return False
     return profile is None or (media_type in _WITH_PROFILE and len(profile) <= _MOST_PROFILE)

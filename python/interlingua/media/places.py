@@ -1,4 +1,4 @@
-"""Where media stand in a request, and a request with other blocks in some of these places."""
+"""The places of media in a request, and a copy of a request with other values in some of these places."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar, cast
@@ -14,11 +14,11 @@ Data = dict[str, Any]
 R = TypeVar("R")
 """A request as plain data or as `Request`."""
 
-_DEEPEST = 100  # steps from the request to a block; a report could not be applied much further down
+_DEEPEST = 100  # steps from the request to a block; a report could not be applied much deeper
 
 
 class Place(NamedTuple):
-    """A block that holds a medium: where it stands, in which message, and whether it must not be dropped."""
+    """A block that holds a medium: its path, its message, and whether it must not be dropped."""
 
     path: Path
     block: Data
@@ -27,11 +27,11 @@ class Place(NamedTuple):
 
 
 def checked(request: Any) -> Data:
-    """The plain data of a request, plain itself or one of the generated types, when it is canonical; else `InvalidRequest`."""
+    """Return the data of a request, plain data or a `Request`. Raises `InvalidRequest` when it is not canonical."""
     plain = getattr(request, "plain", None)
     data: Any = plain() if callable(plain) else request
     if not isinstance(data, dict):
-        raise InvalidRequest(f"a request is plain data or a Request, not {type(request).__name__}", path="")
+        raise InvalidRequest(f"a request must be plain data or a Request, not {type(request).__name__}", path="")
     try:
         validate(data)
     except RecursionError:
@@ -40,14 +40,14 @@ def checked(request: Any) -> Data:
 
 
 def like(given: R, data: Data, made: Data) -> R:
-    """What was made of the data of a request, in the form in which it was given; the given itself when nothing was changed."""
+    """Return changed data of a request in the type of the given request, which is returned itself without a change."""
     if made is data:
         return given
     return cast("R", made) if isinstance(given, dict) else cast("Any", type(given)).of(made)
 
 
 def places(request: Data) -> Iterator[Place]:
-    """Every medium of a request in the order of the conversation: in messages, in tool results, in documents of blocks."""
+    """Yield every medium of a request in order: in messages, in tool results, in documents of blocks."""
     for position, message in enumerate(request["messages"]):
         critical = bool(message.get("critical"))
         waiting = _blocks(message["content"], ("messages", position, "content"), critical)
@@ -69,14 +69,14 @@ def places(request: Data) -> Iterator[Place]:
 
 
 def _blocks(blocks: list[Data], path: Path, critical: bool) -> list[tuple[Path, Data, bool]]:
-    """The blocks with their places, the last one first: the end of a list is the cheap one to take from."""
+    """Return the blocks with their places, the last one first, because it is cheap to take from the end of a list."""
     return [
         ((*path, at), blocks[at], critical or bool(blocks[at].get("critical"))) for at in range(len(blocks) - 1, -1, -1)
     ]
 
 
 def with_values(request: Data, values: dict[Path, Any]) -> Data:
-    """The request with other values in some places. Only what lies on the way to them is copied; without values, nothing."""
+    """Return the request with other values in some places. Only the objects and lists on the way to them are copied."""
     copied: dict[Path, Any] = {}
     for path, value in values.items():
         holder = _copied((), request, copied)
@@ -93,7 +93,7 @@ def _copied(path: Path, value: Any, copied: dict[Path, Any]) -> Any:
 
 
 def decoded(place: Place) -> bytes:
-    """The bytes of a base64 source. Raises `InvalidRequest` when they are none."""
+    """Return the bytes of a base64 source. Raises `InvalidRequest` when the data is not base64."""
     try:
         return pybase64.b64decode(place.block["source"]["data"], validate=True)
     except (KeyError, ValueError):
@@ -104,9 +104,9 @@ def decoded(place: Place) -> bytes:
 
 
 def mismatches(request: Any) -> list[dict[str, str]]:
-    """Where the declared media type is not what the bytes are, as Violation objects with the rule `media_type`.
+    """Return the places where the declared media type is not that of the bytes: violations of the rule `media_type`.
 
-    Looks only at bytes (sources of kind base64) and only at types that `sniff` knows for this kind of block.
+    Only bytes (sources of kind base64) are inspected, and only types that `sniff` knows for this kind of block count.
     Raises `InvalidRequest` when the request is not canonical.
     """
     found: list[dict[str, str]] = []
@@ -115,15 +115,15 @@ def mismatches(request: Any) -> list[dict[str, str]]:
             continue
         media_type = fitting_type(place.block["type"], decoded(place)[:4096])
         if media_type is not None and not same_type(media_type, place.block.get("media_type")):
-            message = f"the bytes are {media_type}, and the declared media type is another"
+            message = f"the bytes are {media_type}, but another media type is declared"
             found.append({"rule": "media_type", "path": pointer((*place.path, "media_type")), "message": message})
     return found
 
 
 def fitting_type(kind: str, data: bytes) -> str | None:
-    """The media type of bytes where it is one that a block of this kind can have.
+    """Return the media type of bytes if a block of this kind can have it; else None.
 
-    Containers hold sound or pictures or both, so their bytes do not overrule what the block says that it is.
+    A container can hold sound or pictures or both, so its bytes do not overrule the type of the block.
     """
     media_type = sniff(data)
     if media_type is None:
@@ -143,7 +143,7 @@ _SYNONYMS = {
 
 
 def plain_type(media_type: str | None) -> str | None:
-    """A media type without parameters, in lower case, by its registered name."""
+    """Return a media type without parameters, in lower case, with its registered name."""
     if media_type is None:
         return None
     bare = media_type.partition(";")[0].strip().lower()
@@ -151,5 +151,5 @@ def plain_type(media_type: str | None) -> str | None:
 
 
 def same_type(one: str, other: str | None) -> bool:
-    """Whether two media types mean the same."""
+    """Whether two media types have the same meaning."""
     return plain_type(one) == plain_type(other)

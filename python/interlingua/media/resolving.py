@@ -1,9 +1,9 @@
 """
 `resolve`: URLs and files of a workspace as bytes, on explicit request (spec/10-media.md#resolve).
 
-URLs are read by a function of the caller's: there is no network code here. Files are read below one folder and nowhere
-else. A path is refused by its form first; then it is resolved, compared with the folder, and opened step by step
-without following links, so that nothing which is put in its way meanwhile leads outside.
+A function of the caller reads URLs: there is no network code here. Files are read below one folder and nowhere else.
+First the syntax of a path is checked. Then the path is resolved, compared with the folder, and opened step by step
+without following links. So a link that somebody creates in the meantime cannot lead outside of the folder.
 """
 
 import errno
@@ -20,7 +20,7 @@ from interlingua.canonical.loss import Path, pointer
 from interlingua.media.places import Place, R, checked, fitting_type, like, places, with_values
 
 Fetch: TypeAlias = Callable[[str], bytes | tuple[bytes, str | None]]
-"""Takes a URL and gives its bytes, or its bytes and their media type."""
+"""A function that takes a URL and returns its bytes, or its bytes and their media type."""
 
 MOST_BYTES = 20 * 1024 * 1024
 
@@ -30,7 +30,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 class CannotResolve(InvalidRequest):
-    """A source cannot be turned into bytes. `path` points at the source's data; neither URL nor path is in the text."""
+    """A source cannot be read as bytes. `path` points at the source's data; the text has neither URL nor path."""
 
 
 def resolve(
@@ -40,14 +40,14 @@ def resolve(
     root: str | os.PathLike[str] | None = None,
     max_bytes: int = MOST_BYTES,
 ) -> R:
-    """A request in which sources of kind `url` and `file_ref` are base64; plain data or a `Request`, as it was given.
+    """Return the request with base64 sources in place of `url` and `file_ref`; plain data or a `Request`, as given.
 
-    `fetch` reads URLs; without it they stay as they are. `root` is the folder that paths are relative to; without it
-    they stay as they are. Each medium may have `max_bytes`. The media type is that of the bytes where `sniff` knows it,
-    else the declared one, else the one that `fetch` gave. Without changes the result is the request itself.
+    `fetch` reads URLs; without it they are unchanged. `root` is the folder that paths are relative to; without it
+    they are unchanged. Each medium may have up to `max_bytes`. The media type is that of the bytes if `sniff` knows it,
+    else the declared one, else the one that `fetch` returned. Without changes the result is the request itself.
 
     Raises `CannotResolve` with the pointer of the source; `InvalidRequest` when the request is not canonical.
-    What `fetch` raises becomes the cause of a `CannotResolve`.
+    An exception of `fetch` becomes the cause of a `CannotResolve`.
     """
     values: dict[Path, Any] = {}
     known: dict[tuple[str, str], _Content] = {}
@@ -74,7 +74,9 @@ def _settle(place: Place, content: _Content, values: dict[Path, Any]) -> None:
     data, told = content
     media_type = fitting_type(place.block["type"], data) or place.block.get("media_type") or told
     if media_type is None:
-        raise CannotResolve("what the bytes are is not known; say the media_type", path=pointer(place.path))
+        raise CannotResolve(
+            "the media type of the bytes is not known; give the block a media_type", path=pointer(place.path)
+        )
     rest = {name: value for name, value in place.block["source"].items() if name != "provider"}
     text = pybase64.b64encode(data).decode("ascii")
     values[*place.path, "source"] = {**rest, "kind": "base64", "data": text}
@@ -91,7 +93,7 @@ def _fetched(fetch: Fetch, url: str, most: int, where: str) -> _Content:
         raise CannotResolve(f"the URL cannot be fetched ({type(problem).__name__})", path=where) from problem
     data, told = cast("Any", answer if isinstance(answer, tuple) and len(cast("Any", answer)) == 2 else (answer, None))
     if not isinstance(data, (bytes, bytearray, memoryview)) or not isinstance(told, (str, type(None))):
-        raise CannotResolve("fetch must give bytes, or bytes and a media type", path=where)
+        raise CannotResolve("fetch must return bytes, or bytes and a media type", path=where)
     content = bytes(data)
     if len(content) > most:
         raise CannotResolve(f"the medium is larger than the {most} bytes that are allowed", path=where)
@@ -105,7 +107,7 @@ def _folder(root: str | os.PathLike[str]) -> str:
     try:
         folder = os.path.realpath(root, strict=True)
     except (OSError, ValueError):
-        raise InvalidRequest("the root of the files is not there") from None
+        raise InvalidRequest("the root of the files does not exist") from None
     if not os.path.isdir(folder):
         raise InvalidRequest("the root of the files is not a folder")
     return folder
@@ -118,18 +120,18 @@ def _read(folder: str, path: str, most: int, where: str) -> bytes:
         real = os.path.realpath(os.path.join(folder, path), strict=True)
         if os.path.commonpath([folder, real]) != folder:
             raise CannotResolve("the path leads out of the root through a link", path=where)
-        _check_file(os.stat(real), most, where)  # a device is not even opened
+        _check_file(os.stat(real), most, where)  # so a device is never opened
         descriptor = _opened(folder, os.path.relpath(real, folder))
         try:
             _check_file(os.fstat(descriptor), most, where)
             with open(descriptor, "rb", closefd=False) as file:
-                data = file.read(most + 1)  # some files have more to give than they say
+                data = file.read(most + 1)  # some files are larger than their reported size
         finally:
             os.close(descriptor)
     except OSError as problem:
         raise CannotResolve(_WORDS.get(problem.errno or 0, "the file cannot be read"), path=where) from None
     except ValueError:
-        raise CannotResolve("the path is not one that a file can have", path=where) from None
+        raise CannotResolve("the path is not a valid file path", path=where) from None
     if len(data) > most:
         raise CannotResolve(f"the file is larger than the {most} bytes that are allowed", path=where)
     return data
@@ -137,7 +139,7 @@ def _read(folder: str, path: str, most: int, where: str) -> bytes:
 
 def _check_file(about: os.stat_result, most: int, where: str) -> None:
     if not stat.S_ISREG(about.st_mode):
-        raise CannotResolve("the path names no regular file", path=where)
+        raise CannotResolve("the path does not name a regular file", path=where)
     if about.st_size > most:
         raise CannotResolve(f"the file is larger than the {most} bytes that are allowed", path=where)
 
@@ -145,43 +147,43 @@ def _check_file(about: os.stat_result, most: int, where: str) -> None:
 _WORDS = {
     errno.ENOENT: "there is no such file below the root",
     errno.ENOTDIR: "there is no such file below the root",
-    errno.EISDIR: "the path names no regular file",
-    errno.ENXIO: "the path names no regular file",
+    errno.EISDIR: "the path does not name a regular file",
+    errno.ENXIO: "the path does not name a regular file",
     errno.ELOOP: "the path leads through links that cannot be followed",
     errno.ENAMETOOLONG: "the path is too long",
-    errno.EACCES: "the file may not be read",
-    errno.EPERM: "the file may not be read",
+    errno.EACCES: "the file cannot be read: permission denied",
+    errno.EPERM: "the file cannot be read: permission denied",
 }
 
 
 def _fault(path: str) -> str | None:
-    """What is wrong with the form of a path, on any system: a request may be written on another one."""
+    """Return what is wrong with the syntax of a path on any system, because a request may come from another system."""
     if not path:
         return "the path is empty"
     if "\0" in path:
-        return "the path is not one that a file can have"
+        return "the path is not a valid file path"
     if path.startswith("/") or _DRIVE.match(path):
         return "the path is absolute; it must be relative to the root"
     if "\\" in path:
         return "the path holds a backslash; its parts are separated by slashes"
     if ".." in path.split("/"):
-        return "the path goes upwards"
+        return "the path has a part .., which leads upwards; remove it"
     if path.endswith(("/", "/.")):
-        return "the path names no regular file"
+        return "the path does not name a regular file"
     return None
 
 
 _FLAGS = (
     os.O_RDONLY
-    | getattr(os, "O_NOFOLLOW", 0)  # the path is real already: a link in it was put there meanwhile
-    | getattr(os, "O_NONBLOCK", 0)  # a pipe must not keep anyone waiting
+    | getattr(os, "O_NOFOLLOW", 0)  # the path is resolved already: a link in it was created in the meantime
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe must not block
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
 
 
 def _opened(folder: str, relative: str) -> int:
-    """A descriptor of a file below a folder, reached step by step without following a link."""
+    """Open a file below a folder, step by step without following a link, and return its descriptor."""
     if os.open not in os.supports_dir_fd:
         return os.open(os.path.join(folder, relative), _FLAGS)
     *steps, last = relative.split(os.sep)

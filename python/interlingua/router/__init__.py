@@ -1,9 +1,9 @@
 """
 The router: which model serves a turn, and why (spec/7-routing.md).
 
-Pure: no network, no clock, no adapters. `turn` gathers the facts of a request, `decide` chooses, `preview` says what
-each candidate would cost and lose, `check_swap` refuses a change of model that the conversation does not allow.
-Everything that goes in and comes out is plain data; a recorded input can be decided again with `decide_json`.
+Pure: no network, no clock, no adapters. `turn` gathers the facts of a request, `decide` chooses a model, `preview`
+reports what each candidate would cost and lose, `check_swap` refuses a change of model that the conversation does not
+allow. All inputs and outputs are plain data; `decide_json` repeats the decision of a recorded input.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,17 +54,17 @@ _SHAPES = {"request": dict, "turn": dict, "context": dict, "catalog": dict, "pol
 
 
 def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A decision from one recorded input: {"request" or "turn", "context", "catalog", "policy", "health", "now"}.
+    """Decide from one recorded input: {"request" or "turn", "context", "catalog", "policy", "health", "now"}.
 
-    Without a `catalog` the shared registry is asked. Raises what `decide` raises, and `InvalidRequest` for an input or a
-    policy that is malformed.
+    Without a `catalog` the shared registry is used. Raises the errors of `decide`, and `InvalidRequest` for an input or
+    a policy that is malformed.
     """
     given = {name: value for name, value in given.items() if value is not None}
     for name, kind in _SHAPES.items():
         if name in given and not isinstance(given[name], kind):
             raise InvalidRequest(f"{name} must be {'a text' if kind is str else 'an object'}", path=f"/{name}")
     if "request" not in given and "turn" not in given:
-        raise InvalidRequest("give a request, or the facts of a turn", path="")
+        raise InvalidRequest("give a request or the facts of a turn", path="")
     try:
         return _decide(given)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
@@ -72,29 +72,30 @@ def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequest(f"a member of the catalog or of the turn has a wrong type ({kind})", path="") from None
 
 
-def _decide(given: Mapping[str, Any]) -> dict[str, Any]:
-    catalog = given.get("catalog")
+def _decide(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    catalog = inputs.get("catalog")
     if catalog is None:
         from interlingua import registry
 
         catalog = registry.snapshot()
     catalog = _catalog(catalog)
-    policy = given.get("policy", {})
+    policy = inputs.get("policy", {})
     demand_policy(policy, catalog)
-    asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
-    health = _health(given.get("health", {}))
-    return decide(asked, catalog, policy, health, given.get("now", "1970-01-01T00:00:00Z"))
+    facts = inputs["turn"] if "turn" in inputs else turn(inputs["request"], inputs.get("context"))
+    health = _health(inputs.get("health", {}))
+    return decide(facts, catalog, policy, health, inputs.get("now", "1970-01-01T00:00:00Z"))
 
 
 def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
-    """Raises `InvalidRequest`, with all that is wrong, for a policy that is not valid with this catalogue."""
+    """Raise `InvalidRequest` for a policy that is not valid with this catalogue. The error lists all violations."""
     if violations := check_policy(policy, catalog):
-        found = [{**one, "path": f"/policy{one['path']}"} for one in violations]
-        raise InvalidRequest(f"the policy is not valid: {found[0]['message']}", path=found[0]["path"], violations=found)
+        faults = [{**violation, "path": f"/policy{violation['path']}"} for violation in violations]
+        message = f"the policy is not valid: {faults[0]['message']}"
+        raise InvalidRequest(message, path=faults[0]["path"], violations=faults)
 
 
 def decided(model: str | None, chain: Sequence[Mapping[str, Any]], elapsed_ms: float | None = None) -> dict[str, Any]:
-    """The payload of the one event `route.decided` of a turn: the chosen model, if any, and the chain up to it."""
+    """The payload of the event `route.decided` of a turn: the chosen model, if any, and the chain up to it."""
     return {
         "chosen_model": model,
         "winner_index": -1 if model is None else len(chain) - 1,
@@ -104,7 +105,7 @@ def decided(model: str | None, chain: Sequence[Mapping[str, Any]], elapsed_ms: f
 
 
 def _health(health: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Marks whose parts are objects, each with a time where it has one."""
+    """Return the marks of health. Raises `InvalidRequest` unless each is an object and its `until` a time."""
     for name in ("models", "providers"):
         part = health.get(name, {})
         if not isinstance(part, dict):
@@ -126,7 +127,7 @@ def _health(health: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _catalog(catalog: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A catalogue whose parts are there and are objects."""
+    """Return the catalogue with all of its members. Raises `InvalidRequest` unless each is an object."""
     for name in ("providers", "models", "aliases", "undeclared"):
         part = catalog.get(name, {})
         if not isinstance(part, dict):

@@ -1,5 +1,5 @@
 """
-Can this model serve this turn? One pure function for routing, for swaps and for anyone who asks beforehand.
+Can this model serve this turn? One pure function for routing, for swaps and for callers that check beforehand.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ REASONS = (
 
 
 def capabilities(model: str, catalog: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is declared of a model in a catalogue; of a model that is not in it, what its provider declares."""
+    """The declared capabilities of a model in a catalogue; for a model that is not in it, those of its provider."""
     entry = catalog["models"].get(model)
     if entry is not None:
         return entry.get("capabilities") or {}
@@ -30,27 +30,27 @@ def capabilities(model: str, catalog: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def missing(provider: str, catalog: Mapping[str, Any]) -> str:
-    """What a provider lacks to be called, in words; empty when the catalogue tells nothing."""
-    told = catalog["providers"].get(provider, {}).get("missing")
-    return "; ".join(str(one) for one in told) if isinstance(told, list) else ""
+    """What a provider lacks so that it can be called, as text; empty when the catalogue does not state it."""
+    lacks = catalog["providers"].get(provider, {}).get("missing")
+    return "; ".join(map(str, lacks)) if isinstance(lacks, list) else ""
 
 
 def failures(
     turn: Mapping[str, Any], model: str, catalog: Mapping[str, Any], health: Mapping[str, Any], now: datetime
 ) -> list[str]:
-    """The reasons for which a model cannot serve a turn, in fixed order; none when it can.
+    """The reasons why a model cannot serve a turn, in fixed order; none when it can.
 
-    What a policy adds, that state is kept where it belongs, is `state.against`.
+    The reason that a policy adds when it keeps state at its origin comes from `state.against`.
     """
     provider = catalog["providers"].get(model.partition(":")[0], {})
-    found = [] if provider.get("configured") else ["not_configured"]
+    reasons = [] if provider.get("configured") else ["not_configured"]
     if unavailable(model, health, now):
-        found.append("provider_unavailable")
-    return found + incapable(turn, {**catalog.get("undeclared", {}), **capabilities(model, catalog)})
+        reasons.append("provider_unavailable")
+    return reasons + incapable(turn, {**catalog.get("undeclared", {}), **capabilities(model, catalog)})
 
 
 def incapable(turn: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]:
-    """The reasons for which a model that declares this cannot take this turn. What it declares nothing of, it can."""
+    """The reasons why a model with these declarations cannot take this turn. An absent declaration is no reason."""
     needs = turn.get("needs", {})
     window = declared.get("max_context_tokens")
     checks = (
@@ -67,12 +67,12 @@ def incapable(turn: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]
 
 
 def unavailable(model: str, health: Mapping[str, Any], now: datetime) -> bool:
-    """Whether a model, or its provider, rests at this time."""
-    return bool(rests(model, health, now))
+    """Whether a model, or its provider, is in cooldown at this time."""
+    return bool(cooldowns(model, health, now))
 
 
-def rests(model: str, health: Mapping[str, Any], now: datetime) -> list[Mapping[str, Any]]:
-    """The marks by which a model, or its provider, rests at this time."""
+def cooldowns(model: str, health: Mapping[str, Any], now: datetime) -> list[Mapping[str, Any]]:
+    """The marks that put a model, or its provider, into cooldown at this time."""
     marks = (
         health.get("models", {}).get(model),
         health.get("providers", {}).get(model.partition(":")[0]),
@@ -81,14 +81,14 @@ def rests(model: str, health: Mapping[str, Any], now: datetime) -> list[Mapping[
 
 
 def moment(value: str | datetime) -> datetime:
-    """A time from RFC 3339 text. Raises `InvalidRequest` when it is none or has no offset."""
+    """A time from RFC 3339 text. Raises `InvalidRequest` for text that is not a time or has no offset."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
             raise InvalidRequest("a time must be RFC 3339 text, such as 2026-11-20T12:00:00Z") from None
     if value.tzinfo is None:
-        raise InvalidRequest("a time must say its offset from UTC, such as 2026-11-20T12:00:00Z")
+        raise InvalidRequest("a time must state its offset from UTC, such as 2026-11-20T12:00:00Z")
     return value
 
 

@@ -1,9 +1,9 @@
 """
-The decision: seven slots in fixed order, the first candidate that can serve the turn wins.
+The decision: seven slots in fixed order. The first candidate that can serve the turn wins.
 
-Strategy: each slot proposes targets and knows nothing of the others. All proposals are expanded into candidates and
-every candidate is checked, also behind the winner, so that the account is whole. Only then the first one that can
-serve is named. Inputs and outputs are plain data: the same input gives the same output, today and in a replay.
+Strategy: each slot proposes targets and knows nothing of the others. All proposals are expanded into candidates, and
+every candidate is checked, also those after the winner, so that the report is complete. Only then is the first one that
+can serve chosen. Inputs and outputs are plain data: the same input gives the same output, also in a replay.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
-from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginRests
+from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginInCooldown
 from interlingua.registry import names
 from interlingua.router import capable, patterns, rules, state
 from interlingua.router.health import AUTHENTICATION, COUNTED
@@ -30,17 +30,17 @@ MODES = {
     "workspace_default": "default",
     "global_default": "default",
 }
-"""The coarse word that stays with a message, for each slot."""
+"""The mode in the record of a message, for each slot."""
 
 SLOTS = tuple(MODES)
-"""The seven slots, in the order in which they are asked."""
+"""The seven slots, in the order in which their proposals are considered."""
 
 MANUAL_REASON = "user swap via /model command"
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What a slot asks for: a spec, and why. `single`: one model only. `firm` is false when it should give way."""
+    """The target that a slot proposes, and why. `single`: one model only. `firm` is false when it is deferred."""
 
     spec: str | None
     reason: str
@@ -53,9 +53,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One model of a proposal, or a target that leads to none, and all that speaks against it.
+    """One model of a proposal, or a target that names none, and all reasons against it.
 
-    `missing` says what its provider lacks to be called, where the catalogue tells.
+    `missing` states what its provider lacks so that it can be called, where the catalogue states it.
     """
 
     slot: str
@@ -66,7 +66,7 @@ class Candidate:
 
     @property
     def serves(self) -> bool:
-        """Whether it can serve the turn and is meant to."""
+        """Whether it can serve the turn and is not deferred."""
         return not self.failures and self.proposal.firm
 
 
@@ -77,13 +77,13 @@ def decide(
     health: Mapping[str, Any] | None = None,
     now: str | datetime = "1970-01-01T00:00:00Z",
 ) -> Decision:
-    """Chooses the model for a turn.
+    """Choose the model for a turn.
 
     `turn` holds the facts (`facts.turn`), `catalog` the registry (`registry.snapshot`), `policy` rules and defaults,
-    `health` which models are in cooldown until when (`Health.snapshot`), `now` the time as RFC 3339 text.
-    Raises `NoCandidate` with the whole chain when nothing can serve; `OriginRests` when all that keeps the turn from
-    being served is that the candidates rest where its pinned state belongs; `InvalidRequest` when the message's
-    override names nothing that is known.
+    `health` the models and providers in cooldown (`Health.snapshot`), `now` the time as RFC 3339 text.
+    Raises `NoCandidate` with the whole chain when no model can serve; `OriginInCooldown` when the policy pins state and
+    only a cooldown speaks against the candidates at its origin; `InvalidRequest` when the override of the message
+    names no known model or alias.
     """
     at = capable.moment(now)
     aliases = {**catalog.get("aliases", {}), **policy.get("aliases", {})}
@@ -94,8 +94,8 @@ def decide(
 
     def check(model: str) -> tuple[str, ...]:
         if model not in checked:
-            found = capable.failures(turn, model, catalog, health or {}, at)
-            checked[model] = (*found, *state.against(model, pinned, catalog))
+            reasons = capable.failures(turn, model, catalog, health or {}, at)
+            checked[model] = (*reasons, *state.against(model, pinned, catalog))
         return checked[model]
 
     current = turn.get("turn_model") if policy.get("turn_lock") else None
@@ -104,7 +104,7 @@ def decide(
         for proposal in _PROPOSERS[slot](turn, policy, at):
             candidates += _candidates(slot, proposal, catalog, aliases, check, current)
     if pinned is not None and not any(candidate.serves for candidate in candidates):
-        _surface(candidates, health or {}, at)
+        _raise_if_origin_in_cooldown(candidates, health or {}, at)
     return _decision(turn, candidates)
 
 
@@ -149,9 +149,9 @@ def _pattern(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
 
 
 def _delegate(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
-    if asked := turn.get("delegate"):
-        wanted = asked.get("model") or f"tier {asked.get('tier')}"
-        yield Proposal(_spec(asked.get("model") or asked, policy), f"delegated to {wanted}")
+    if delegate := turn.get("delegate"):
+        target = delegate.get("model") or f"tier {delegate.get('tier')}"
+        yield Proposal(_spec(delegate.get("model") or delegate, policy), f"delegated to {target}")
 
 
 def _default(scope: str) -> Callable[[Turn, Policy, datetime], Iterator[Proposal]]:
@@ -174,7 +174,10 @@ _PROPOSERS: dict[str, Callable[[Turn, Policy, datetime], Iterator[Proposal]]] = 
 
 
 def _spec(use: Any, policy: Policy) -> str | None:
-    """A target: a spec, or the spec of a tier. The workspace's tiers stand for the installation's, as a whole."""
+    """The spec of a target, which is a spec or a tier.
+
+    The tiers of the workspace replace those of the installation as a whole.
+    """
     if not isinstance(use, Mapping):
         return use if isinstance(use, str) else None
     tiers = policy.get("workspace", {}).get("tiers") or policy.get("global", {}).get("tiers") or {}
@@ -207,7 +210,7 @@ def _candidates(
 
 
 def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str, str], policy: Policy) -> None:
-    """An override that leads nowhere is the writer's error and is said at once; it never falls through."""
+    """Raise `InvalidRequest` for an override that names no known model; it never falls through to another slot."""
     word: str = turn["override"]
     path = (turn.get("strip") or {}).get("path")
     try:
@@ -215,40 +218,42 @@ def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str
     except InvalidRequest:
         known = ", ".join(f"@{alias}" for alias in sorted(aliases)) or "none"
         raise InvalidRequest(
-            f"@{word} is no known alias or model; there are {known}. Write \\@ for a plain @", path=path
+            f"@{word} is not a known alias or model; the aliases are {known}. Write \\@ for a plain @", path=path
         ) from None
     if len(targets) > 1 and not policy.get("chains"):
         raise InvalidRequest(f"@{word} stands for {len(targets)} models; the policy allows one here", path=path)
 
 
-# ------------------------------------------------------------------------------------------------ the account
+# ------------------------------------------------------------------------------------------------ the report
 
 
-def _surface(candidates: list[Candidate], health: Mapping[str, Any], now: datetime) -> None:
-    """Raises the origin's own error when a candidate only rests: it is at the origin, for nothing else speaks against it.
+def _raise_if_origin_in_cooldown(candidates: list[Candidate], health: Mapping[str, Any], now: datetime) -> None:
+    """Raise the origin's own error when only a cooldown speaks against a candidate: it is then at the origin.
 
-    The one whose rest ends first is told; one that was put to rest until it is called back has no end.
+    The error is that of the candidate whose cooldown ends first. A model that is benched until it is called back has a
+    cooldown without an end.
     """
-    resting: list[tuple[float, str, Mapping[str, Any]]] = []
+    in_cooldown: list[tuple[float, str, Mapping[str, Any]]] = []
     for candidate in candidates:
         if candidate.model is not None and candidate.proposal.firm and candidate.failures == ("provider_unavailable",):
-            marks = capable.rests(candidate.model, health, now)
+            marks = capable.cooldowns(candidate.model, health, now)
             mark = max(marks, key=lambda mark: _wait(mark, now))
-            resting.append((_wait(mark, now), candidate.model, mark))
-    if not resting:
+            in_cooldown.append((_wait(mark, now), candidate.model, mark))
+    if not in_cooldown:
         return
-    wait, model, mark = min(resting, key=lambda item: item[0])
+    wait, model, mark = min(in_cooldown, key=lambda item: item[0])
     category = mark.get("category", "overloaded")
     category = category if category in COUNTED or category in AUTHENTICATION else "other"
     error: dict[str, Any] = {
         "category": category,
-        "message": f"{model} rests, and the policy keeps the conversation's state there; no other model is asked",
+        "message": f"{model} is in cooldown, and the policy keeps the conversation's state there; "
+        "no other model is tried",
         "retryable": category not in AUTHENTICATION,
         "provider": model.partition(":")[0],
     }
     if wait != inf:
         error["retry_after"] = wait
-    raise OriginRests(error, _entries(candidates, None))
+    raise OriginInCooldown(error, _entries(candidates, None))
 
 
 def _wait(mark: Mapping[str, Any], now: datetime) -> float:
@@ -296,7 +301,7 @@ def _verdict(candidate: Candidate, *, won: bool) -> str:
 
 
 def _entries(candidates: list[Candidate], winner: int | None) -> list[dict[str, Any]]:
-    """One entry for each candidate in order, one for each slot that has none."""
+    """One entry for each candidate in order, and one for each slot without candidates."""
     entries: list[dict[str, Any]] = []
     for slot in SLOTS:
         here = [(position, candidate) for position, candidate in enumerate(candidates) if candidate.slot == slot]
@@ -327,9 +332,9 @@ def _entry(candidate: Candidate, verdict: str) -> dict[str, Any]:
 
 
 def named_chain(models: Sequence[str], left: Sequence[str], reason: str) -> list[dict[str, Any]]:
-    """The chain of a call whose caller named the models, of which those `left` may be asked.
+    """The chain of a call whose caller named the models; `left` are those of them that may be tried.
 
-    It is that of `manual_sticky`, up to the first model that is left; of all models when none is.
+    It is the chain of `manual_sticky` up to the first model that is left. If none is left, it has all models.
     """
     chain: list[dict[str, Any]] = [_nothing_set("per_message_override")]
     for model in models:
@@ -348,7 +353,7 @@ def _nothing_set(slot: str) -> dict[str, Any]:
 
 
 def _slots(candidates: list[Candidate], winner: int) -> list[dict[str, Any]]:
-    """All seven slots, each with its verdict and with that of every candidate, also behind the winner."""
+    """All seven slots, each with its verdict and the verdicts of all its candidates, also those after the winner."""
     slots: list[dict[str, Any]] = []
     for slot in SLOTS:
         here: list[dict[str, Any]] = [

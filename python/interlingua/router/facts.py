@@ -1,8 +1,8 @@
 """
-What the router looks at: the facts of one turn, as plain data that can be recorded.
+The facts of one turn that the router inspects, as plain data that can be recorded.
 
-Strategy: everything that a slot, a rule or a check asks about a conversation is gathered here once, so that `decide`
-never looks into messages, and a recorded turn can be decided again.
+Strategy: this module gathers once all that a slot, a rule or a check needs to know of a conversation. So `decide` never
+inspects messages, and the decision of a recorded turn can be repeated.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class Strip(TypedDict):
 
 
 class Needs(TypedDict):
-    """What a model must take to serve the turn."""
+    """What a model must accept to serve the turn."""
 
     images: int
     image_media_types: list[str]
@@ -41,18 +41,18 @@ class Turn(TypedDict, total=False):
     override: str | None
     """The word after `@` at the beginning of the last user message."""
     strip: Strip | None
-    """What the override, or the escape, takes away."""
+    """The characters of the override, or of the escape, that are removed."""
     needs: Needs
     estimated_input_tokens: int
     has_tool_calls_in_history: bool
     state: list[Held]
-    """The state of providers that the conversation holds, one entry for each origin, the latest last."""
+    """The state of providers in the conversation, one entry for each owner, the latest last."""
     turn_model: str
-    """The model that has answered in the turn that goes on; absent at the beginning of a turn."""
+    """The model that has answered in the turn in progress; absent at the beginning of a turn."""
     sticky: str | None
     """The spec that the user chose for the session."""
     delegate: dict[str, str] | None
-    """What another turn asked for when it delegated this one: {"model": spec} or {"tier": word}."""
+    """The target that a delegating turn named for this one: {"model": spec} or {"tier": word}."""
     pattern: dict[str, Any] | None
     """How models did on similar turns: {"candidates": [{"model", "successes", "samples", "cost_usd"}, …]}."""
     skills: list[str]
@@ -78,23 +78,23 @@ CONTEXT = {
     "team_budget_remaining_usd": _MONEY,
     "estimated_input_tokens": _COUNT,
 }
-"""The facts that do not stand in the request, and what each is."""
+"""The facts that are not in the request, and the type of each."""
 
 
 def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -> Turn:
-    """The facts of the turn that a canonical request asks for, with those of its `context`.
+    """The facts of the turn of a canonical request, together with those of its `context`.
 
-    The request's own `model` is the standing choice, unless the context has another.
+    The request's own `model` is the model of the session (`sticky`) unless the context names another.
     Raises `InvalidRequest` for a member of the context that is not known or has a wrong type.
     """
     context = context or {}
     for name in context.keys() - CONTEXT:
         raise InvalidRequest(
-            f"there is no fact {name!r} of a turn; there are {', '.join(sorted(CONTEXT))}", path="/context"
+            f"a turn has no fact {name!r}; the facts are {', '.join(sorted(CONTEXT))}", path="/context"
         )
     for name, fact in context.items():
         if fact is not None and not _is_a(CONTEXT[name], fact):
-            raise InvalidRequest(f"the fact {name} is {CONTEXT[name]}", path=f"/context/{name}")
+            raise InvalidRequest(f"the fact {name} must be {CONTEXT[name]}", path=f"/context/{name}")
     messages: list[Mapping[str, Any]] = request["messages"]
     override, strip = find_override(messages)
     blocks = [block for message in messages for block in _blocks(message["content"])]
@@ -125,7 +125,7 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
 
 def _is_a(kind: str, fact: Any) -> bool:
     if kind == _TEXTS:
-        return isinstance(fact, list) and all(isinstance(one, str) for one in fact)
+        return isinstance(fact, list) and all(isinstance(text, str) for text in fact)
     if kind == _MONEY:
         return isinstance(fact, str) and amount(fact) is not None
     if kind == _COUNT:
@@ -134,9 +134,9 @@ def _is_a(kind: str, fact: Any) -> bool:
 
 
 def find_override(messages: list[Mapping[str, Any]]) -> tuple[str | None, Strip | None]:
-    r"""The override of the last user message, and what it takes away from its text.
+    r"""The override of the last user message, and the characters of its text that are removed before it is sent.
 
-    `@word` counts at the very beginning and before white space; `\@` at the beginning stands for a plain `@`.
+    `@word` is an override at the very beginning and before white space; `\@` at the beginning stands for a plain `@`.
     """
     position = _last_user(messages)
     content = messages[position]["content"] if position is not None else []
@@ -156,7 +156,7 @@ def find_override(messages: list[Mapping[str, Any]]) -> tuple[str | None, Strip 
 
 
 def strip_override(request: Mapping[str, Any], strip: Strip | None = None) -> dict[str, Any]:
-    """The request as it is sent: without the override, or the escape, of its last user message."""
+    """The request as it is sent: without the override, or without the escape, in its last user message."""
     strip = strip or find_override(request["messages"])[1]
     if strip is None:
         return dict(request)
@@ -169,7 +169,7 @@ def strip_override(request: Mapping[str, Any], strip: Strip | None = None) -> di
 
 
 def estimate(request: Mapping[str, Any], blocks: Iterable[Mapping[str, Any]] = ()) -> int:
-    """A rough count of prompt tokens that no adapter is needed for: four characters a token, a flat rate for media."""
+    """A rough count of prompt tokens, without an adapter: four characters for a token, a flat count for each medium."""
     instructions = request.get("system") or []
     characters = _characters([request.get("tools") or [], instructions, [m["content"] for m in request["messages"]]])
     media = sum(_MEDIA_TOKENS.get(block["type"], 0) for block in blocks)
@@ -200,7 +200,7 @@ def _last_text(messages: list[Mapping[str, Any]]) -> str:
 
 
 def _characters(value: Any) -> int:
-    """Characters of all texts in some plain data. A source of media counts nothing; nesting may be deep."""
+    """The number of characters in all texts of plain data, without sources of media; nesting may be deep."""
     total, open_values = 0, [value]
     while open_values:
         match open_values.pop():

@@ -1,9 +1,9 @@
 """
-Which models and providers rest, and until when.
+Which models and providers are in cooldown, and until when.
 
-Strategy: the tracker is told of every attempt and keeps little more than counts. What rests is decided by a policy
-object; two are given, after the two ways in which such trackers are commonly built. Time is an argument: a clock that
-gives seconds since 1970.
+Strategy: each attempt is reported to the tracker, which keeps little more than counts. A policy object decides what is
+in cooldown. There are two policies, for the two common ways to build such trackers. Time is an argument: a clock that
+returns seconds since 1970.
 """
 
 import time
@@ -19,14 +19,14 @@ Observer = Callable[[dict[str, Any]], None]
 COUNTED = frozenset(
     ("rate_limit", "timeout", "network", "server_error", "overloaded", "invalid_response", "stream_truncated", "other")
 )
-"""Categories of errors that speak against a model's health. Others are the caller's fault, or say nothing."""
+"""Categories of errors that count against a model's health. Others are the caller's fault or tell nothing about it."""
 
 AUTHENTICATION = frozenset(("authentication", "permission"))
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Rest after some failures, twice as long each time, up to a limit; a success forgets everything."""
+    """Cooldown after some failures, twice as long each time, up to a limit; a success forgets everything."""
 
     threshold: int = 2
     base: float = 5.0
@@ -36,7 +36,7 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Rest when failures gather in a window of time, for models and for whole providers; times in seconds."""
+    """Cooldown after several failures within a window of time, for models and whole providers; times in seconds."""
 
     failures: int = 5
     window: float = 120.0
@@ -52,7 +52,7 @@ PRESETS: Mapping[str, Backoff | Windows] = {"backoff": Backoff(), "windows": Win
 @dataclass(slots=True)
 class _Model:
     failures: int = 0
-    rests: int = 0
+    cooldowns: int = 0
     until: float = 0.0
     times: deque[float] = field(default_factory=lambda: deque(maxlen=64))
     category: str | None = None
@@ -67,9 +67,9 @@ class _Provider:
 
 
 class Health:
-    """Tracks attempts; `snapshot` is what `decide` takes.
+    """Track the outcome of attempts; `snapshot` gives the marks for `decide`.
 
-    `policy` is a preset's name or a policy object, `observer` is told of every rest that begins or ends.
+    `policy` is the name of a preset or a policy object. `observer` is called when a cooldown begins or ends.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class Health:
         self._providers: dict[str, _Provider] = {}
         self._benched: dict[str, float | None] = {}
 
-    # ------------------------------------------------------------------------------------------ what happened
+    # ------------------------------------------------------------------------------------------ outcomes of attempts
 
     def failed(self, model: str, category: str) -> None:
-        """An attempt failed. `category` is that of the error; what is not the model's fault does not count."""
+        """Record that an attempt failed. `category` is that of the error; some categories do not count (`COUNTED`)."""
         now = self._clock()
         state, provider = self._model(model, now), self._provider(model, now)
         if category in AUTHENTICATION and isinstance(self.policy, Windows):
@@ -99,14 +99,14 @@ class Health:
         if category == "network":
             provider.network_errors.append(now)
         if isinstance(self.policy, Backoff) and state.failures >= self.policy.threshold:
-            rest = min(self.policy.base * self.policy.factor**state.rests, self.policy.cap)
-            # past the cap a larger exponent means nothing and would only overflow
-            state.rests = state.rests + 1 if rest < self.policy.cap else state.rests
-            state.failures, state.until = 0, now + rest
-            self._notify("unavailable", model, f"rests {rest:g} s")
+            cooldown = min(self.policy.base * self.policy.factor**state.cooldowns, self.policy.cap)
+            # past the cap a larger exponent has no effect and would only overflow
+            state.cooldowns = state.cooldowns + 1 if cooldown < self.policy.cap else state.cooldowns
+            state.failures, state.until = 0, now + cooldown
+            self._notify("unavailable", model, f"in cooldown for {cooldown:g} s")
 
     def succeeded(self, model: str) -> None:
-        """An attempt succeeded: all that spoke against the model and its provider is forgotten."""
+        """Record that an attempt succeeded: the failures of the model and of its provider are forgotten."""
         known = self._models.pop(model, None)
         provider = self._providers.pop(_provider_of(model), None)
         benched = self._benched.pop(model, 0.0) is None or self._benched.pop(_provider_of(model), 0.0) is None
@@ -114,23 +114,23 @@ class Health:
             self._notify("available", model, "success")
 
     def bench(self, name: str, seconds: float | None = None) -> None:
-        """Lets a model or a provider rest by hand: for some seconds, or until it is called back."""
+        """Put a model or a provider into cooldown by hand: for some seconds, or until it is called back."""
         self._benched[name] = None if seconds is None else self._clock() + seconds
         self._notify("unavailable", name, "benched")
 
     def unbench(self, name: str) -> None:
-        """Calls a model or a provider back and forgets what spoke against it."""
+        """Call a model or a provider back and forget its failures."""
         self._benched.pop(name, None)
         self._models.pop(name, None)
         self._providers.pop(name, None)
         self._notify("available", name, "called back")
 
-    # ------------------------------------------------------------------------------------------ what rests
+    # ------------------------------------------------------------------------------------------ models in cooldown
 
     def snapshot(self) -> dict[str, Any]:
-        """Who rests now: {"models": {id: {"until", "reason"}}, "providers": {name: …}}; until null: until called back.
+        """The models and providers in cooldown: {"models": {id: {"until", "reason"}}, "providers": {name: …}}.
 
-        A mark for failures also has the `category` of the last one.
+        A null `until` means until it is called back. A mark for failures also has the `category` of the last one.
         """
         if not (self._models or self._providers or self._benched):
             return {"models": {}, "providers": {}}
@@ -172,7 +172,7 @@ class Health:
                 providers.setdefault(name, _mark(until, "several models fail"))
 
     def _forget(self, now: float) -> None:
-        """What was not tried for long speaks against nobody; this also keeps the memory small."""
+        """Forget models and providers without attempts for a long time. This also keeps the memory small."""
         span = self.policy.forget if isinstance(self.policy, Windows) else 2 * self.policy.cap
         for states in (self._models, self._providers):
             for name in [name for name, state in states.items() if now - state.last_attempt >= span]:
@@ -190,9 +190,9 @@ class Health:
         state.last_attempt = now
         return state
 
-    def _notify(self, what: str, name: str, reason: str) -> None:
+    def _notify(self, change: str, name: str, reason: str) -> None:
         if self._observer is not None:
-            self._observer({"type": what, "name": name, "reason": reason, "at": _time(self._clock())})
+            self._observer({"type": change, "name": name, "reason": reason, "at": _time(self._clock())})
 
 
 def _provider_of(model: str) -> str:

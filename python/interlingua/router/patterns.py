@@ -1,8 +1,8 @@
 """
-How models did on similar turns, as one number each.
+The results of models on similar turns, as one score for each.
 
-The counts come from whoever keeps them; here they are only weighed. Few samples weigh little, and of two models that
-do equally well the cheaper one is ahead by a little.
+The caller keeps the counts; this module only weighs them. Few samples weigh little. Of two models with equal results
+the cheaper one has a slightly higher score.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,11 +12,11 @@ COST_WEIGHT = 0.05
 MIN_CONFIDENCE = 0.05
 MIN_SAMPLE = 5
 K = 10
-_DIGITS = 6  # enough to tell models apart, few enough to be the same in every language
+_DIGITS = 6  # enough to distinguish models, few enough to be equal in every language
 
 
 def rank(candidates: Iterable[Mapping[str, Any]], settings: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Models with their scores, the best first; those with too few samples, or no success, are left out.
+    """The models with their scores, the best first. Those with too few samples or no success are left out.
 
     A candidate is {"model", "successes", "samples", "cost_usd"}; `settings` is the member `pattern` of a policy.
     """
@@ -36,7 +36,7 @@ def rank(candidates: Iterable[Mapping[str, Any]], settings: Mapping[str, Any]) -
 
 
 def confidence(ranked: list[tuple[str, float]]) -> float:
-    """How far the best is ahead of the second, as a part of its own score; 1 when it stands alone."""
+    """The distance of the best from the second, as a share of its own score; 1 when it is the only one."""
     best = ranked[0][1]
     second = ranked[1][1] if len(ranked) > 1 else 0.0
     return round((best - second) / best, _DIGITS) if best else 0.0

@@ -1,5 +1,5 @@
 """
-What is wrong with a routing policy: checked when it is loaded, so that a decision can rely on it.
+The check of a routing policy when it is loaded, so that a decision can rely on it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from interlingua.router import rules, served, state
 VERSION = 1
 TIERS = ("fast", "balanced", "deep")
 FAIL_OVER_ON = ("refusal",)
-"""What else than failures may lead to the next candidate."""
+"""What, besides a failure, may lead to the next candidate."""
 _MEMBERS = frozenset(
     ("version", "chains", "state", "turn_lock", "fail_over_on", "aliases", "serve", "workspace", "global", "pattern")
 )
@@ -21,17 +21,17 @@ _SCOPE_MEMBERS = frozenset(("default", "rules", "tiers"))
 _RULE_MEMBERS = frozenset(("name", "when", "use"))
 _PATTERN_RANGES = {"min_confidence": (0, 1), "cost_weight": (0, 1), "min_sample": (1, 1_000_000), "k": (1, 10_000)}
 
-Found = Iterator[tuple[str, str, str]]
+Faults = Iterator[tuple[str, str, str]]
 
 
 def check(policy: Any, catalog: Mapping[str, Any]) -> list[dict[str, str]]:
-    """All that is wrong with a policy, as Violation objects: rule, path (JSON Pointer), message."""
+    """All faults of a policy, as Violation objects: rule, path (JSON Pointer), message."""
     if not isinstance(policy, dict):
-        return [{"rule": "form", "path": "", "message": "a policy is an object"}]
+        return [{"rule": "form", "path": "", "message": "a policy must be an object"}]
     return [{"rule": rule, "path": path, "message": message} for rule, path, message in _check(policy, catalog)]
 
 
-def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
+def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Faults:
     yield from _unknown_members(policy, _MEMBERS, "")
     if policy.get("version", VERSION) != VERSION:
         yield "version", "/version", f"the version must be {VERSION}"
@@ -57,35 +57,35 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
     yield from _check_pattern(policy.get("pattern", {}))
 
 
-def _check_served(entries: Any, aliases: Mapping[str, str], catalog: Mapping[str, Any]) -> Found:
-    """The names that a gateway serves: texts, or null where the slots decide; a star stands at the end alone."""
+def _check_served(entries: Any, aliases: Mapping[str, str], catalog: Mapping[str, Any]) -> Faults:
+    """Check the names that a gateway serves: specs, or null where the slots decide. A star may only be at the end."""
     if not isinstance(entries, dict):
         yield "form", "/serve", "must be an object of specs"
         return
     for name, spec in entries.items():
         path = f"/serve/{_escape(name)}"
         if served.ANY in name[:-1] or not name:
-            yield "form", path, "is a name, or the beginning of names followed by *"
+            yield "form", path, "must be a name, or the beginning of names followed by *"
         elif spec is not None:
             yield from _check_spec(spec, path, aliases, catalog)
 
 
 class _Patterns:
-    """The regular expressions of a policy. Each is run for each turn, so what they cost together has a limit."""
+    """The regular expressions of a policy. Each is run for each turn, so their total cost has a limit."""
 
     def __init__(self) -> None:
-        self._left = MOST_INSTRUCTIONS
+        self._remaining = MOST_INSTRUCTIONS
 
     def problem(self, text: str) -> str | None:
-        """What is wrong with one more."""
-        if self._left <= 0:
-            return "is not looked at: the regular expressions before it are as many as a policy may hold"
-        found = pattern(text)
-        # to find out that one cannot be run takes time too
-        self._left -= _REFUSED_SIZE if found is None else found.size
-        if found is None:
+        """The fault of one more expression; None when it has none."""
+        if self._remaining <= 0:
+            return "is not compiled: the regular expressions before it reach the limit of a policy"
+        compiled = pattern(text)
+        # it also takes time to find out that an expression cannot be run
+        self._remaining -= _REFUSED_SIZE if compiled is None else compiled.size
+        if compiled is None:
             return NOT_RUN
-        return None if self._left >= 0 else "makes the regular expressions of the policy too large together"
+        return None if self._remaining >= 0 else "makes the regular expressions of the policy too large together"
 
 
 _REFUSED_SIZE = MOST_INSTRUCTIONS // 10
@@ -98,7 +98,7 @@ def _check_scope(
     aliases: Mapping[str, str],
     catalog: Mapping[str, Any],
     patterns: _Patterns,
-) -> Found:
+) -> Faults:
     if not isinstance(scope, dict):
         yield "form", path, "must be an object"
         return
@@ -130,7 +130,7 @@ def _check_rule(
     aliases: Mapping[str, str],
     catalog: Mapping[str, Any],
     patterns: _Patterns,
-) -> Found:
+) -> Faults:
     if not isinstance(rule, dict):
         yield "form", path, "must be an object"
         return
@@ -155,7 +155,7 @@ def _check_target(
     catalog: Mapping[str, Any],
     *,
     single: bool = False,
-) -> Found:
+) -> Faults:
     if isinstance(use, dict):
         tier = use.get("tier")
         if tier not in TIERS:
@@ -170,7 +170,7 @@ def _check_target(
 
 def _check_spec(
     spec: Any, path: str, aliases: Mapping[str, str], catalog: Mapping[str, Any], *, single: bool = False
-) -> Found:
+) -> Faults:
     if not isinstance(spec, str):
         yield "form", path, "must be a text: models and aliases, separated by commas"
         return
@@ -190,11 +190,11 @@ _TOKENS = ("estimated_input_tokens_gt", "estimated_input_tokens_lt")
 _MONEY = ("cost_today_exceeds_usd", "team_budget_remaining_lt")
 
 
-def check_condition(condition: Any, path: str, patterns: _Patterns | None = None) -> Found:
-    """What is wrong with the condition of a rule; `patterns` are those of the policy before it."""
+def check_condition(condition: Any, path: str, patterns: _Patterns | None = None) -> Faults:
+    """The faults of the condition of a rule; `patterns` are those of the policy before it."""
     patterns = patterns or _Patterns()
     if not isinstance(condition, dict):
-        yield "predicates", path, "a condition is an object"
+        yield "predicates", path, "a condition must be an object"
         return
     for name, argument in condition.items():
         where = f"{path}/{_escape(name)}"
@@ -215,8 +215,8 @@ def _argument_problem(name: str, argument: Any, patterns: _Patterns) -> tuple[st
         case _ if name in _TEXT:
             if not isinstance(argument, str):
                 return "predicates", "must be a text"
-            wrong = patterns.problem(argument)
-            return None if wrong is None else ("patterns", wrong)
+            fault = patterns.problem(argument)
+            return None if fault is None else ("patterns", fault)
         case _ if name in _WORDS:
             words = argument if isinstance(argument, list) else [argument]
             return (
@@ -225,19 +225,19 @@ def _argument_problem(name: str, argument: Any, patterns: _Patterns) -> tuple[st
         case _ if name in _TRUTH:
             return None if isinstance(argument, bool) else ("predicates", "must be true or false")
         case _ if name in _TOKENS:
-            right = isinstance(argument, int) and not isinstance(argument, bool) and argument >= 0
-            return None if right else ("ranges", "must be a whole number, 0 or more")
+            valid = isinstance(argument, int) and not isinstance(argument, bool) and argument >= 0
+            return None if valid else ("ranges", "must be a whole number, 0 or more")
         case _ if name in _MONEY:
             value = rules.amount(argument)
             return None if value is not None and value >= 0 else ("ranges", "must be a decimal, 0 or more")
         case "time_of_day_between":
-            right = isinstance(argument, list) and len(argument) == 2 and all(rules.clock_time(t) for t in argument)
-            return None if right else ("ranges", 'must be two times, such as ["22:00", "06:00"]')
+            valid = isinstance(argument, list) and len(argument) == 2 and all(rules.clock_time(t) for t in argument)
+            return None if valid else ("ranges", 'must be two times, such as ["22:00", "06:00"]')
         case _:
             return "predicates", f"there is no predicate {name!r}"
 
 
-def _check_pattern(pattern: Any) -> Found:
+def _check_pattern(pattern: Any) -> Faults:
     if not isinstance(pattern, dict):
         yield "form", "/pattern", "must be an object"
         return
@@ -248,10 +248,14 @@ def _check_pattern(pattern: Any) -> Found:
             yield "ranges", f"/pattern/{name}", f"must be a number from {low} to {high}"
 
 
-def _unknown_members(value: dict[str, Any], known: frozenset[str], path: str) -> Found:
+def _unknown_members(value: dict[str, Any], known: frozenset[str], path: str) -> Faults:
     for name in value:
         if name not in known:
-            yield "form", f"{path}/{_escape(name)}", f"there is no such member; there are {', '.join(sorted(known))}"
+            yield (
+                "form",
+                f"{path}/{_escape(name)}",
+                f"there is no such member; the members are {', '.join(sorted(known))}",
+            )
 
 
 def _escape(name: str) -> str:

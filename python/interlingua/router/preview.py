@@ -1,7 +1,7 @@
 """
 What each candidate would cost and lose, before one is chosen.
 
-The router knows no adapters: whoever does passes them in as functions.
+The router knows no adapters: its caller passes them in as functions.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,11 +14,11 @@ from interlingua.registry import prices
 
 Request = Mapping[str, Any]
 ANSWER_TOKENS = 500
-"""How long an answer is taken to be when its likely cost is estimated."""
+"""The assumed length of an answer, in tokens, for the estimate of its likely cost."""
 
 
 class Project(Protocol):
-    """Writes a request for a model and gives the loss report; raises `InterlinguaError` when it cannot be carried."""
+    """Write a request for a model and return the loss report. Raises `InterlinguaError` when that is not possible."""
 
     def __call__(self, request: Any, model: str, /) -> list[Any]: ...
 
@@ -34,9 +34,10 @@ def preview(
 ) -> list[dict[str, Any]]:
     """One row for each candidate, in order: estimated tokens and cost, the loss report, and its worst severity.
 
-    `estimated_cost_usd` is null when the model is unpriced. Its `low` is the smallest prompt without an answer, `likely`
-    the likely prompt with an answer of `answer_tokens`, `high` the largest prompt with an answer of the request's whole
-    limit; `high` is null when there is no limit. A candidate that cannot be projected has an `error`.
+    `estimated_cost_usd` is null when the model has no known price. Its `low` is the smallest prompt without an answer,
+    `likely` the likely prompt with an answer of `answer_tokens`, `high` the largest prompt with an answer up to the
+    limit of the request; `high` is null when there is no limit. A candidate that the request cannot be written for has
+    an `error`.
     """
     limit = request.get("max_output_tokens")
     rows: list[dict[str, Any]] = []
@@ -66,7 +67,7 @@ def preview(
 def cost_range(
     tokens: Mapping[str, Any], rates: Mapping[str, Any] | None, limit: int | None, answer_tokens: int = ANSWER_TOKENS
 ) -> dict[str, str | None] | None:
-    """What a request may cost in US dollars; None when the model is unpriced."""
+    """The possible cost of a request in US dollars; None when the price of the model is not known."""
     outputs = answer_lengths(limit, answer_tokens)
     amounts: dict[str, str | None] = {}
     for which, output in outputs.items():
@@ -77,11 +78,11 @@ def cost_range(
 
 
 def answer_lengths(limit: int | None, answer_tokens: int = ANSWER_TOKENS) -> dict[str, int | None]:
-    """How long an answer is taken to be for each of the three estimates; None when nothing limits it."""
+    """The assumed length of an answer, in tokens, for each of the three estimates; None when it has no limit."""
     return {"low": 0, "likely": min(answer_tokens, limit or answer_tokens), "high": limit}
 
 
 def worst(loss: Iterable[Mapping[str, Any]]) -> str | None:
-    """The gravest severity of a loss report; None when it is empty."""
-    found = [SEVERITIES.index(entry["severity"]) for entry in loss]
-    return SEVERITIES[max(found)] if found else None
+    """The worst severity in a loss report; None when it is empty."""
+    ranks = [SEVERITIES.index(entry["severity"]) for entry in loss]
+    return SEVERITIES[max(ranks)] if ranks else None

@@ -1,9 +1,9 @@
 """
 The conditions of routing rules: a closed set of predicates over the facts of a turn.
 
-A condition is an object; several members must all hold. Evaluation is total: it gives true or false for any input,
-and false for a predicate that is unknown, malformed, or asks for a fact that the turn does not have.
-`policy.check` finds the malformed ones when a policy is loaded.
+A condition is an object; all of its members must hold. Evaluation is total: it gives true or false for any input. It
+gives false for a predicate that is unknown, malformed, or about a fact that the turn does not have.
+`policy.check` reports malformed conditions when a policy is loaded.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import Any
 from interlingua.canonical.patterns import pattern
 
 Turn = Mapping[str, Any]
-_LONGEST_TEXT = 20_000  # characters: a pattern is run over no more than this, so that a decision stays fast
+_LONGEST_TEXT = 20_000  # characters: a pattern is run on no more than these, so that a decision stays fast
 
 
 def holds(condition: Any, turn: Turn, now: datetime) -> bool:
@@ -25,41 +25,41 @@ def holds(condition: Any, turn: Turn, now: datetime) -> bool:
     for name, argument in condition.items():
         match name:
             case "any_of":
-                found = isinstance(argument, list) and any(holds(inner, turn, now) for inner in argument)
+                met = isinstance(argument, list) and any(holds(inner, turn, now) for inner in argument)
             case "all_of":
-                found = isinstance(argument, list) and all(holds(inner, turn, now) for inner in argument)
+                met = isinstance(argument, list) and all(holds(inner, turn, now) for inner in argument)
             case "not":
-                found = isinstance(argument, dict) and not holds(argument, turn, now)
+                met = isinstance(argument, dict) and not holds(argument, turn, now)
             case "time_of_day_between":
-                found = _time_of_day_between(argument, now)
+                met = _time_of_day_between(argument, now)
             case _:
                 predicate = PREDICATES.get(name)
-                found = predicate is not None and predicate(argument, turn)
-        if not found:
+                met = predicate is not None and predicate(argument, turn)
+        if not met:
             return False
     return True
 
 
 def clock_time(text: Any) -> time | None:
-    """A time of day written HH:MM; None when it is none."""
+    """A time of day from text of the format HH:MM; None for other text."""
     if not isinstance(text, str) or not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", text):
         return None
     return time(int(text[:2]), int(text[3:]))
 
 
 def amount(value: Any) -> Decimal | None:
-    """A decimal from text or a number; None when it is none."""
+    """A decimal from text or a number; None for another value."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal)):
         return None
     try:
-        found = Decimal(str(value))
+        decimal = Decimal(str(value))
     except InvalidOperation:
         return None
-    return found if found.is_finite() else None
+    return decimal if decimal.is_finite() else None
 
 
 def _time_of_day_between(argument: Any, now: datetime) -> bool:
-    """From the first time on and before the second, in the offset of `now`; the span may pass midnight."""
+    """Whether `now` is at or after the first time and before the second, in its own offset, also past midnight."""
     if not isinstance(argument, list) or len(argument) != 2:
         return False
     begin, end = clock_time(argument[0]), clock_time(argument[1])
@@ -70,10 +70,10 @@ def _time_of_day_between(argument: Any, now: datetime) -> bool:
 
 
 def _matches(argument: Any, text: Any) -> bool:
-    found = pattern(argument) if isinstance(argument, str) else None
+    compiled = pattern(argument) if isinstance(argument, str) else None
     try:
-        return found is not None and isinstance(text, str) and found.found_in(text[:_LONGEST_TEXT])
-    except ValueError:  # half a character
+        return compiled is not None and isinstance(text, str) and compiled.found_in(text[:_LONGEST_TEXT])
+    except ValueError:  # a lone surrogate
         return False
 
 
@@ -95,8 +95,8 @@ def _extensions(turn: Turn) -> set[str]:
 
 
 def _has_extension(argument: Any, turn: Turn) -> bool:
-    wanted = {"." + word.removeprefix(".").lower() for word in _words(argument) if isinstance(word, str)}
-    return bool(wanted & _extensions(turn))
+    extensions = {"." + word.removeprefix(".").lower() for word in _words(argument) if isinstance(word, str)}
+    return bool(extensions & _extensions(turn))
 
 
 def _tokens(turn: Turn) -> int | None:
@@ -131,6 +131,6 @@ PREDICATES: dict[str, Callable[[Any, Turn], bool]] = {
         turn.get("team_budget_remaining_usd"), argument, Decimal.__lt__
     ),
 }
-"""The predicates that look at a turn, each a total function of its argument and the facts."""
+"""The predicates about a turn, each a total function of its argument and the facts."""
 
 PREDICATE_NAMES = frozenset(PREDICATES) | {"any_of", "all_of", "not", "time_of_day_between"}

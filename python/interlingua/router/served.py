@@ -1,5 +1,5 @@
 """
-Names that clients of a gateway ask for, and what the policy puts in their place (spec/11-gateway.md#serve). Pure.
+The names that clients of a gateway request, and the specs that replace them (spec/11-gateway.md#serve). Pure.
 """
 
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ ANY: Final = "*"
 
 
 class Served(NamedTuple):
-    """What a policy says of a name: the entry that holds for it, and its spec. Without a spec the seven slots decide."""
+    """The entry of a policy that matches a name, and its spec. Without a spec the seven slots decide."""
 
     entry: str
     spec: str | None
 
 
 def served(policy: Mapping[str, Any], name: str) -> Served | None:
-    """What the policy says of a name: the entry of this very name, else the longest pattern; None when nothing holds."""
+    """The entry that matches a name: the entry of this exact name, else the longest pattern; None when none matches."""
     entries: Mapping[str, str | None] = policy.get("serve") or {}
     if name in entries and not name.endswith(ANY):
         return Served(name, entries[name])
@@ -28,5 +28,5 @@ def served(policy: Mapping[str, Any], name: str) -> Served | None:
 
 
 def names(policy: Mapping[str, Any]) -> list[str]:
-    """The names that the policy serves one by one, in its order."""
+    """The names that have an entry of their own in the policy, in its order."""
     return [entry for entry in policy.get("serve") or {} if not entry.endswith(ANY)]

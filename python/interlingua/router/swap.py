@@ -1,5 +1,5 @@
 """
-Changing the model of a session: what the conversation needs is checked before anything changes.
+The change of a session's model: before anything changes, the new model is checked against the conversation.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _CLAUSES = {
 
 
 def sticky(argument: str, current: str | None = None) -> str | None:
-    """The session's model after the command `/model argument`: `-` clears it, nothing leaves it as it is."""
+    """The session's model after the command `/model argument`: `-` clears it, an empty argument leaves it unchanged."""
     argument = argument.strip()
     if argument == "-":
         return None
@@ -41,12 +41,13 @@ def check_swap(
     health: Mapping[str, Any] | None = None,
     now: str | datetime = "1970-01-01T00:00:00Z",
 ) -> dict[str, Any]:
-    """Whether a session can go on with another model, before it is asked to.
+    """Whether a session can continue with another model.
 
-    `request` holds the conversation so far, `model` is an id or an alias, `active` the model that would be left;
-    `policy` says whether state is kept where it belongs.
-    When the answer is no, `active_model` is unchanged, `message` says so to the user, and `payload` is that of the one
-    event `routing_constraint_failure` to publish. When it is yes, `record` is the routing record of the next answer. Raises `InvalidRequest` for an unknown model.
+    `request` holds the conversation so far, `model` is an id or an alias, `active` the model that would be replaced;
+    `policy` states whether state is kept at its origin.
+    When it cannot, `active_model` is unchanged, `message` is for the user, and `payload` is that of the one event
+    `routing_constraint_failure` to publish. When it can, `record` is the routing record of the next answer. Raises
+    `InvalidRequest` for an unknown model.
     """
     targets = names.expand_in(catalog, model, catalog.get("aliases", {}))
     if len(targets) != 1:
@@ -86,5 +87,5 @@ def check_swap(
 
 
 def title(model: str, catalog: Mapping[str, Any]) -> str:
-    """How a model is called when speaking to a person."""
+    """The name of a model for a person."""
     return catalog["models"].get(model, {}).get("title") or model.partition(":")[2]

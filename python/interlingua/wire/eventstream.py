@@ -1,14 +1,17 @@
 """
-AWS event streams: binary messages in any cuts to frames, and frames to messages.
+AWS event streams: binary messages in chunks of any size to frames, and frames to messages.
 
 Source: the encoding of `application/vnd.amazon.eventstream` as AWS documents it for its SDKs. A message is
 
-    total length (4) · length of the headers (4) · CRC-32 of these eight bytes (4) · headers · payload · CRC-32 of all before (4)
+    total length (4) · length of the headers (4) · CRC-32 of these eight bytes (4) · headers · payload · CRC-32 of all
+    before (4)
 
-with numbers in network order. A header is the length of its name (1), the name, the type of its value (1) and the value.
+with numbers in network order. A header is the length of its name (1), the name, the type of its value (1) and the
+value.
 
-Strategy: a message is taken when all of it is there; both checksums are checked before anything of it is used. Behind a
-damaged message nothing can be found again, so it becomes one frame that says so, and what follows is passed over.
+Strategy: the decoder reads a message when it is complete, and verifies both checksums before it uses anything of it.
+After a damaged message the next one cannot be found. So the damaged message becomes one frame that marks it, and the
+rest of the stream is skipped.
 """
 
 import struct
@@ -32,9 +35,9 @@ _SIZES: Final = (0, 0, 1, 2, 4, 8, None, None, 8, 16)
 
 
 class Frame(sse.Frame):
-    """One message: the name of its event, exception or error, its payload as text, and which of these it is.
+    """One message: the name of its event, exception or error, its payload as text, and its kind.
 
-    `kind` is `event`, `exception` or `error` as the sender says, or `damaged` for bytes that are no message.
+    `kind` is `event`, `exception` or `error`, as the sender states it, or `damaged` for bytes that are not a message.
     """
 
     __slots__ = ("kind",)
@@ -53,14 +56,14 @@ class Frame(sse.Frame):
 
 
 class Decoder:
-    """An incremental reader with the same two methods as the one for server-sent events. It never raises."""
+    """An incremental decoder with the same two methods as `sse.Decoder`. It never raises."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._damaged = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The frames that this chunk completes."""
+        """Return the frames that this chunk completes."""
         if self._damaged:
             return []
         buffer = self._buffer
@@ -85,7 +88,7 @@ class Decoder:
         return frames
 
     def end(self) -> list[Frame]:
-        """Nothing: a message that is not whole cannot be read."""
+        """Return no frame: an incomplete message cannot be read."""
         self._buffer.clear()
         return []
 
@@ -96,7 +99,7 @@ class Decoder:
 
 
 def _frame(message: bytes, length: int) -> Frame | None:
-    """The frame of a whole message; None when it is damaged."""
+    """Return the frame of a complete message; None when the message is damaged."""
     end = len(message) - _NUMBER.size
     if crc32(memoryview(message)[:end]) != _NUMBER.unpack_from(message, end)[0]:
         return None
@@ -112,17 +115,17 @@ def _frame(message: bytes, length: int) -> Frame | None:
 _NAMES: Final = {EVENT: ":event-type", EXCEPTION: ":exception-type", ERROR: ":error-code"}
 
 
-# a stream repeats a handful of headers
+# a stream repeats a few header blocks
 @lru_cache(maxsize=256)
 def _described(block: bytes) -> tuple[str | None, str, str]:
-    """The name of the event, what kind of message it is, and the text of an error."""
+    """Return the name of the event, the kind of the message, and the text of an error."""
     headers = _headers(block)
     kind = headers.get(":message-type", EVENT)
     return headers.get(_NAMES.get(kind, ":event-type")), kind, headers.get(":error-message", "")
 
 
 def _headers(block: bytes) -> dict[str, str]:
-    """The headers that are texts; the others have no meaning here. Raises when the block does not add up."""
+    """Return the headers that hold text; others have no meaning here. Raises when the block is inconsistent."""
     headers: dict[str, str] = {}
     at = 0
     while at < len(block):
@@ -144,7 +147,7 @@ def _headers(block: bytes) -> dict[str, str]:
 
 
 def encode(frame: Frame) -> bytes:
-    """A frame as one message."""
+    """Return a frame as one message."""
     headers, data = _header_block(frame.kind, frame.event), frame.data.encode()
     prelude = _LENGTHS.pack(_LEAST + len(headers) + len(data), len(headers))
     message = b"".join((prelude, _NUMBER.pack(crc32(prelude)), headers, data))

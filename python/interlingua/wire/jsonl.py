@@ -1,7 +1,7 @@
 """
-JSON lines: bytes in any cuts to lines, and lines to bytes.
+JSON lines: bytes in chunks of any size to lines, and lines to bytes.
 
-Lines end with LF (a CR before it is dropped); U+2028 is an ordinary character, so text methods that split lines are of no use.
+Lines end with LF (a CR before it is dropped). U+2028 is an ordinary character, so `str.splitlines` cannot be used.
 """
 
 from typing import Final
@@ -10,13 +10,13 @@ from interlingua.wire.sse import Frame
 
 
 class Decoder:
-    """An incremental reader with the same two methods as the one for server-sent events."""
+    """An incremental decoder with the same two methods as `sse.Decoder`."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The lines that this chunk completes, empty ones left out."""
+        """Return the lines that this chunk completes, without empty lines."""
         self._buffer += chunk
         if b"\n" not in chunk:
             return []
@@ -25,7 +25,7 @@ class Decoder:
         return [frame for line in lines if (frame := _frame(line)) is not None]
 
     def end(self) -> list[Frame]:
-        """The last line, when the input does not end with LF."""
+        """Return the last line, when the input does not end with LF."""
         frame = _frame(bytes(self._buffer))
         self._buffer.clear()
         return [] if frame is None else [frame]
@@ -37,7 +37,7 @@ def _frame(line: bytes) -> Frame | None:
 
 
 def encode(frame: Frame) -> bytes:
-    """A line as bytes. What some readers take for the end of a line (the SDK of Ollama does) is escaped."""
+    """Return a line as bytes. Characters that some readers (Ollama's SDK) treat as the end of a line are escaped."""
     text = frame.data
     if not text.isascii():
         for character, escaped in _LINE_ENDS_OF_OTHERS:
@@ -46,5 +46,5 @@ def encode(frame: Frame) -> bytes:
     return text.encode() + b"\n"
 
 
-# in JSON they stand in strings alone
+# in JSON they occur only in strings
 _LINE_ENDS_OF_OTHERS: Final = (("\x85", "\\u0085"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029"))

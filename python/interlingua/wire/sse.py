@@ -1,12 +1,12 @@
 """
-Server-sent events: bytes in any cuts to frames, and frames to bytes.
+Server-sent events: bytes in chunks of any size to frames, and frames to bytes.
 
 Source: the WHATWG HTML standard, section "Server-sent events".
 
-Strategy: lines end with LF, CRLF or CR, so all ends are made LF first; a CR at the end of a chunk may be half of a CRLF,
-so one LF that follows is skipped and nobody waits for it. Frames are then what stands between blank lines: split off in
-one step, because a stream has many frames and Python is slow per line. Only whole lines become text, so a character that
-is cut between two chunks is whole again by then; U+2028 and U+0085 are ordinary characters.
+Strategy: lines end with LF, CRLF or CR, so the decoder first makes all line ends LF. A CR at the end of a chunk may be
+half of a CRLF: the decoder does not wait, but skips one LF that follows. Frames are then the text between blank lines.
+They are split in one step, because a stream has many frames and Python is slow per line. Only whole lines are decoded
+to text, so a character that is cut between two chunks is complete by then. U+2028 and U+0085 are ordinary characters.
 """
 
 import re
@@ -18,7 +18,8 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 class Frame:
     """One event: its name (None when the stream gives none) and its data, the lines joined by LF.
 
-    A class and no named tuple: streams have many frames, and a compiler makes objects of its own classes in one step.
+    It is a class and not a named tuple: streams have many frames, and compiled code creates objects of its own classes
+    in one step.
     """
 
     __slots__ = ("data", "event")
@@ -38,10 +39,10 @@ class Frame:
 
 
 class Decoder:
-    """An incremental reader: `feed` it bytes as they come, it gives the frames that are complete.
+    """An incremental decoder: `feed` takes bytes as they arrive, and returns the frames that are complete.
 
-    The standard drops what stands after the last blank line; providers end streams without one,
-    so `end` gives out what is left. Comments, `id` and `retry` are passed over.
+    The standard drops the text after the last blank line. Some providers end streams without a blank line,
+    so `end` returns the rest as a frame. Comments, `id` and `retry` are skipped.
     """
 
     def __init__(self) -> None:
@@ -52,7 +53,7 @@ class Decoder:
         self._head = ""
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The frames that this chunk completes."""
+        """Return the frames that this chunk completes."""
         if self._started and not self._buffer and not self._skip_line_feed:
             # many servers send frames one by one
             lone = self._lone(chunk.decode("utf-8", "surrogateescape"))
@@ -61,11 +62,11 @@ class Decoder:
         if self._skip_line_feed and chunk:
             self._skip_line_feed = False
             chunk = chunk.removeprefix(b"\n")
-        # bytes are searched with `find`: to `in`, what is looked for might be a number, which costs more than the search
+        # `find` and not `in`: `in` also takes a number, and that check costs more than the search
         if chunk.find(b"\r") >= 0:
             self._skip_line_feed = chunk.endswith(b"\r")
             ended = chunk.endswith((b"\r", b"\n"))
-            # much faster than to replace each: of bytes, no other characters end lines
+            # much faster than `replace`; in bytes, no other characters end lines
             chunk = b"\n".join(chunk.splitlines()) + (b"\n" if ended else b"")
         if not self._started:
             chunk = self._start(chunk)
@@ -83,21 +84,21 @@ class Decoder:
         return _frames(whole + blank_line) if blank_line else []
 
     def end(self) -> list[Frame]:
-        """The frame that the end of input completes, if any."""
+        """Return the frame that the end of the input completes, if any."""
         rest = bytes(self._buffer)
         self._buffer.clear()
         return _frames(rest)
 
     def _lone(self, text: str) -> Frame | None:
-        """The frame that a text consists of, when it has the shape that nearly all have: a line of data, with or without
-        a line of name before it. None for any other text."""
+        """Return the frame of a text that has the most common shape: one line of data, with or without a line with the
+        event's name before it. Returns None for any other text."""
         head = self._head
         if not (head and text.startswith(head)):
             found = _HEAD.match(text)
             if found is None:
                 return None
             self._name, self._head = found[1], found[0]
-            head = self._head  # nearly all frames of a stream have the name of the one before
+            head = self._head  # nearly all frames of a stream have the same name as the previous frame
         blank = "\r\n\r\n" if text.endswith("\r\n\r\n") else "\n\n"
         data = text[len(head) : -len(blank)]
         if "\n" in data or "\r" in data or not text.endswith(blank):
@@ -118,14 +119,14 @@ _HEAD: Final = re.compile(r"(?:event: ([^\r\n]*)\r?\n)?data: ")
 
 
 def _frames(text: bytes) -> list[Frame]:
-    """The frames of some whole lines."""
+    """Return the frames of some whole lines."""
     frames: list[Frame] = []
     lines = text.decode("utf-8", "surrogateescape").split("\n")
-    lines += ("", "")  # what stands at the end of input ends there
+    lines += ("", "")  # the end of input ends the last frame
     at, end = 0, len(lines) - 2
     while at < end:
         line = lines[at]
-        # nearly all frames are a line of data, with or without a line of name before it
+        # nearly all frames are one line of data, with or without a line with the event's name before it
         if line.startswith("data: ") and not lines[at + 1]:
             frames.append(Frame(None, line[6:]))
             at += 2
@@ -142,7 +143,7 @@ def _frames(text: bytes) -> list[Frame]:
 
 
 def _frame_of_lines(lines: list[str]) -> Frame | None:
-    """The frame of the lines between two blank lines; None when they hold no data."""
+    """Return the frame of the lines between two blank lines; None when they hold no data."""
     event: str | None = None
     data: list[str] = []
     for line in lines:
@@ -153,12 +154,12 @@ def _frame_of_lines(lines: list[str]) -> Frame | None:
             case "event":
                 event = value.removeprefix(" ")
             case _:
-                pass  # comments, id, retry and what the standard does not know
+                pass  # comments, id, retry and fields that the standard does not define
     return Frame(event, "\n".join(data)) if data else None
 
 
 def encode(frame: Frame) -> bytes:
-    """A frame as bytes."""
+    """Return a frame as bytes."""
     event, data = frame.event, frame.data
     if "\n" in data:
         data = data.replace("\n", "\ndata: ")

@@ -1,8 +1,9 @@
 """
-Streams that come in one of two framings: server-sent events, or one JSON array whose elements are sent as they are made.
+Streams in one of two framings: server-sent events, or one JSON array whose elements are sent as they are made.
 
-Which one a client gets is its own choice of address, and the first byte that is no white space tells. Elements are found
-by counting brackets outside of texts; what they say is not looked at.
+The client chooses the framing with the address of its request; the decoder recognizes it by the first byte that is not
+white space. It finds the elements of an array by counting brackets outside of strings, and does not inspect their
+content.
 """
 
 import re
@@ -12,19 +13,19 @@ from interlingua.wire import sse
 from interlingua.wire.sse import Frame
 
 _BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-_EMPTY: Final = b"\r\n\xef\xbb\xbf"  # before the first line these say nothing
+_EMPTY: Final = b"\r\n\xef\xbb\xbf"  # before the first line these have no meaning
 _MARKS: Final = re.compile(rb'["{}\[\]]')
 _TEXT_END: Final = re.compile(rb'["\\]')
 
 
 class Decoder:
-    """An incremental reader with the same two methods as the one for server-sent events."""
+    """An incremental decoder with the same two methods as `sse.Decoder`."""
 
     def __init__(self) -> None:
         self._inner: sse.Decoder | _Elements | None = None
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The frames that this chunk completes."""
+        """Return the frames that this chunk completes."""
         if self._inner is None:
             start = chunk.lstrip(_BLANK)
             if not start:
@@ -34,22 +35,22 @@ class Decoder:
         return self._inner.feed(chunk)
 
     def end(self) -> list[Frame]:
-        """The frame that the end of input completes, if any."""
+        """Return the frame that the end of the input completes, if any."""
         return [] if self._inner is None else self._inner.end()
 
 
 class _Elements:
-    """The objects of one array, or one object that stands alone."""
+    """A decoder of the objects of one array, or of one object without an array."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self._seen = 0  # how far the buffer has been looked at
+        self._seen = 0  # the position up to which the buffer has been searched
         self._start = -1  # where the open element begins
-        self._depth = 0  # of objects and lists inside the element
+        self._depth = 0  # the number of open objects and lists of the element
         self._in_text = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The elements that this chunk completes."""
+        """Return the elements that this chunk completes."""
         self._buffer += chunk
         found: list[Frame] = []
         buffer = self._buffer
@@ -62,7 +63,7 @@ class _Elements:
                 elif mark[0] == b'"':
                     self._in_text, at = False, mark.end()
                 elif mark.end() == len(buffer):
-                    at = mark.start()  # what is escaped has yet to come
+                    at = mark.start()  # the escaped character has yet to arrive
                     break
                 else:
                     at = mark.end() + 1
@@ -91,10 +92,10 @@ class _Elements:
             self._depth -= 1
 
     def end(self) -> list[Frame]:
-        """Nothing: an element that was cut off is none."""
+        """Return no frame: an element that was cut off cannot be read."""
         return []
 
 
 def encode(frame: Frame) -> bytes:
-    """A frame as a server-sent event, with the line ends of this wire's provider."""
+    """Return a frame as a server-sent event, with the line ends of this wire's provider."""
     return sse.encode(frame).replace(b"\n", b"\r\n")

@@ -1,8 +1,9 @@
 """
-Streams that come in one of two framings: server-sent events, or the same events each in an AWS event message.
+Streams in one of two framings: server-sent events, or the same events each in an AWS event message.
 
-Bedrock's InvokeModelWithResponseStream sends what a model's own wire has as the data of an event in messages called `chunk`,
-in base64; failures are messages of their own. The first byte tells: that of a message is 0, because none has 16 MB.
+Bedrock's InvokeModelWithResponseStream sends the data of each event of the model's own wire in a message called
+`chunk`, in base64; failures are messages of their own. The decoder recognizes the framing by the first byte, which is 0
+for a message, because no message has 16 MB.
 """
 
 import json
@@ -24,14 +25,14 @@ _FAILURES: Final = {
 
 
 class Decoder:
-    """An incremental reader with the same two methods as the one for server-sent events. It never raises."""
+    """An incremental decoder with the same two methods as `sse.Decoder`. It never raises."""
 
     def __init__(self) -> None:
         self._events: sse.Decoder | None = None
         self._messages: eventstream.Decoder | None = None
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The frames that this chunk completes."""
+        """Return the frames that this chunk completes."""
         if self._events is not None:
             return self._events.feed(chunk)
         if self._messages is None:
@@ -44,12 +45,12 @@ class Decoder:
         return [frame for message in self._messages.feed(chunk) if (frame := _frame(message)) is not None]
 
     def end(self) -> list[Frame]:
-        """The frame that the end of input completes, if any."""
+        """Return the frame that the end of the input completes, if any."""
         return [] if self._events is None else self._events.end()
 
 
 def _frame(message: eventstream.Frame) -> Frame | None:
-    """The event that a message brings; one that cannot be read is an event without readable data."""
+    """Return the event in a message; a message that cannot be read becomes an event without readable data."""
     if message.kind in (eventstream.EXCEPTION, eventstream.ERROR):
         return _failure(message)
     if message.kind != eventstream.EVENT:
@@ -73,6 +74,6 @@ def _failure(message: eventstream.Frame) -> Frame:
 
 
 def encode(frame: Frame) -> bytes:
-    """A frame as one message."""
+    """Return a frame as one message."""
     data = json.dumps({"bytes": b64encode(frame.data.encode()).decode()})
     return eventstream.encode(eventstream.Frame(_CHUNK, data))

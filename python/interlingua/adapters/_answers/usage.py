@@ -128,7 +128,8 @@ class Counts:
             return as_it_came
         prompt, output = usage.get("input_tokens") or 0, usage.get("output_tokens") or 0
         prompt += (usage.get("cached_input_tokens") or 0) + (usage.get("cache_creation_input_tokens") or 0)
-        counts = {**usage, TOTAL: prompt + output}
+        counts = usage.copy()
+        counts[TOTAL] = prompt + output
         if self.with_cache:
             counts["input_tokens"] = prompt
         if endpoint.dialect.get(self.switch) if self.switch else self.beside:

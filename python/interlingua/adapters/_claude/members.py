@@ -2,29 +2,8 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._requests.members import within
-from interlingua.adapters._requests.rules import FORMAT, report_bare
-from interlingua.canonical.loss import Path
-
-
-def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
-    """The schema that an answer is to have; None where none is enforced, which is reported."""
-    path: Path = (FORMAT,)
-    kind = wanted["type"]
-    if kind == "text":
-        report_bare(wanted, writing)
-    elif kind != "json_schema" or "schema" not in wanted:
-        writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
-    elif writing.lacks("supports_structured_output", "response_format"):
-        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
-    else:
-        return wanted["schema"]
-    return None
-
-
-# ---------------------------------------------------------------------------------------------- sampling
 
 
 def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> Any:

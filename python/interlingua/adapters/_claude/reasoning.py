@@ -23,7 +23,7 @@ def chosen(
     taken, code = fitted(reasoning, limit, modes, writing.known("reasoning")), "reasoning_mapped"
     if "budget_tokens" in taken and refuses_budget(forced, body.get("messages") or []):
         taken, code = {name: value for name, value in taken.items() if name == "effort"}, "combination"
-    report_members(reasoning, taken, writing, code)
+    report_members(reasoning, taken, writing, code, mode_counts=True)
     return taken
 
 

@@ -8,19 +8,18 @@ not enforced: they are said in the description instead.
 from typing import Any, Final
 
 from interlingua.adapters._content.schema import (
-    DEEPEST,
     LIMIT,
     LISTED,
     NAMED,
     SINGLE,
+    Dialect,
     Gone,
     Places,
     Schema,
     as_object,
     demanded,
+    fitted,
     leave_out,
-    one_of_as_any_of,
-    with_parts,
 )
 from interlingua.canonical.loss import Loss, Path
 
@@ -84,23 +83,20 @@ _FORMATS: Final = frozenset(
 
 def enforced(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema in the dialect that is enforced."""
-
-    def fitted(part: Any, where: Path) -> Any:
-        return enforced(part, loss, where) if type(part) is dict and len(where) < DEEPEST else part
-
-    made = with_parts(schema, PLACES, path, fitted)
-    _close(made, loss, path)
-    one_of_as_any_of(made, loss, path)
-    gone: dict[str, Gone] = {name: LIMIT for name in _LIMITS if name in made}
-    if "oneOf" in made:
-        gone["oneOf"] = ("schema_weakened", "weakened", False)
-    least, form = made.get("minItems"), made.get("format")
-    if type(least) is int and least > 1:
-        gone["minItems"] = LIMIT
-    if type(form) is str and form not in _FORMATS:
-        gone["format"] = LIMIT
-    leave_out(made, gone, loss, path)
+    made: Schema = fitted(schema, _ENFORCED, loss, path)
     return made
+
+
+def _takes(name: str, value: Any) -> bool:
+    if name == "minItems":
+        return type(value) is not int or value <= 1
+    if name == "format":
+        return type(value) is not str or value in _FORMATS
+    return name not in _LIMITS and name != "oneOf"
+
+
+def _gone(name: str, _: Any) -> Gone:
+    return ("schema_weakened", "weakened", False) if name == "oneOf" else LIMIT
 
 
 def _close(made: Schema, loss: Loss, path: Path) -> None:
@@ -113,3 +109,6 @@ def _close(made: Schema, loss: Loss, path: Path) -> None:
     made["additionalProperties"] = False
     message = "the target enforces closed objects only"
     loss.replace((*path, "additionalProperties"), False, code, severity, message)
+
+
+_ENFORCED: Final = Dialect(PLACES, _takes, _gone, renamed=(("oneOf", "anyOf", False),), rewrite=_close, loose=True)

@@ -30,7 +30,6 @@ class Writing(_turns.Writing):
     __slots__ = (
         "_mark_name",
         "_taken",
-        "answers",
         "marks_beside",
         "short",
         "marks",
@@ -53,8 +52,6 @@ class Writing(_turns.Writing):
         self.swept = False  # marks were taken back
         self._mark_name = mark_name
         self._taken: set[str] = set()
-        self.answers = "message" in source
-        self.whole = self.answers and self.same_origin
 
     def reader(self) -> Reading:
         """A reader of this wire."""

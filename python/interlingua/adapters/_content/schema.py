@@ -1,9 +1,9 @@
 """
-JSON Schemas in the dialects of providers: what all dialects do alike.
+JSON Schemas in the dialects of providers: one walker for all of them.
 
 A dialect takes some keywords, and some of them with some values. What has an equal inside of it is rewritten; what has none is
-left out and said in the description, which a model still reads. Each change is reported at its pointer. A wire says which
-keywords it takes, and rewrites a schema by the functions below; those that take a `made` schema change it.
+left out and said in the description, which a model still reads. Each change is reported at its pointer. A wire says in a
+`Dialect` which keywords it takes, and what becomes of all others. Functions that take a `made` schema change it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +17,155 @@ Schema = dict[str, Any]
 NAMED: Final = "named"
 LISTED: Final = "listed"
 SINGLE: Final = "single"
-Places = Mapping[str, str]
+Places = dict[str, str]
 """The keywords that hold schemas: by name, in a list, or one that is an object."""
+PLACES: Final[Places] = {
+    **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
+    **dict.fromkeys(("anyOf", "prefixItems"), LISTED),
+    **dict.fromkeys(("items", "additionalProperties"), SINGLE),
+}
+"""Those of most dialects."""
 
 DEEPEST: Final = 192
 """A pointer of more steps leads beyond what anybody means by a schema: there it is left as it is."""
+_NOTHING: Final[dict[str, type]] = {}
+
+
+# ---------------------------------------------------------------------------------------------------- a dialect
+
+Gone = tuple[str, str, bool]
+"""Of a keyword that is left out: code and severity of the report, and whether the description says it."""
+LIMIT: Final[Gone] = ("schema_weakened", "weakened", True)
+Rewrite = Callable[[Schema, Loss, Path], None]
+
+
+class Dialect:
+    """The part of JSON Schema that a target takes.
+
+    `places` are the keywords that hold schemas, `plain` those of which any value of a type is taken, `types` the words for a type
+    that are. Of all else, `takes` tells whether a keyword is taken with a value, and `gone` what becomes of it, if not. `renamed` are lists of schemas that go under another name, where
+    that is free: the name, the other one, and whether a lone schema alone does. `rewrite` does what else has an equal, and takes
+    away what cannot stand beside the keyword `alone`.
+    `loose`: true and false are schemas, too; else the empty one stands in their place. `inside` is the dialect of the schemas
+    inside, where that is another one.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        takes: Callable[[str, Any], bool],
+        gone: Callable[[str, Any], Gone],
+        plain: dict[str, type] = _NOTHING,
+        types: frozenset[str] = frozenset(),
+        renamed: tuple[tuple[str, str, bool], ...] = (),
+        rewrite: Rewrite | None = None,
+        *,
+        alone: str = "",
+        loose: bool = False,
+        inside: "Dialect | None" = None,
+    ) -> None:
+        self.places = places
+        self.plain = plain
+        self.types = types
+        self.takes = takes
+        self.gone = gone
+        self.renamed = renamed
+        self.rewrite = rewrite
+        self.alone = alone
+        self.loose = loose
+        self.inside = self if inside is None else inside
+
+
+def fits(schema: Any, dialect: Dialect, level: int = 0) -> bool:
+    """Whether a dialect takes a schema as it is, asked by the keywords in it: it is so of nearly all."""
+    if type(schema) is not dict:
+        return dialect.loose
+    if level > _MOST_LEVELS:
+        return True
+    members: Schema = schema
+    plain = dialect.plain
+    for name, value in members.items():
+        kind = plain.get(name)
+        if type(value) is not kind:
+            if name == "type" and type(value) is str and value in dialect.types:
+                continue
+            if not dialect.takes(name, value) or name == dialect.alone:
+                return False
+        elif kind is str or (place := dialect.places.get(name)) is None:
+            continue
+        elif not _parts_fit(members[name], place, dialect.inside, level + 1):
+            return False
+    return True
+
+
+def _parts_fit(value: Any, place: str, dialect: Dialect, level: int) -> bool:
+    """Whether a dialect takes the schemas in a keyword."""
+    if place == SINGLE:
+        return fits(value, dialect, level)
+    if place == NAMED:
+        named: Schema = value
+        for part in named.values():  # noqa: SIM110
+            if not fits(part, dialect, level):
+                return False
+        return True
+    listed: list[Any] = value
+    for item in listed:  # noqa: SIM110 a generator costs more than what it asks
+        if not fits(item, dialect, level):
+            return False
+    return True
+
+
+_MOST_LEVELS: Final = 64
+
+
+def fitted(
+    schema: Any, dialect: Dialect, loss: Loss, path: Path, resolve: Callable[[Schema, Path], Schema] | None = None
+) -> Any:
+    """The schema in a dialect; the same object where nothing had to change. `resolve` gives what a schema inside stands for."""
+    if len(path) > DEEPEST:
+        return schema
+    if type(schema) is not dict:
+        return schema if dialect.loose else anything(schema, loss, path)
+    if dialect.plain and fits(schema, dialect):
+        return schema
+    names = [name for name, equal, lone in dialect.renamed if _is_renamed(schema, name, equal, lone)]
+    places = {**dialect.places, **dict.fromkeys(names, LISTED)} if names else dialect.places
+
+    def inside(part: Any, where: Path) -> Any:
+        part = part if resolve is None or type(part) is not dict else resolve(part, where)
+        return fitted(part, dialect.inside, loss, where, resolve)
+
+    made = with_parts(schema, places, path, inside)
+    for name, equal, _ in dialect.renamed:
+        if name in names:
+            rename(made, name, equal, loss, path)
+    if dialect.rewrite is not None:
+        dialect.rewrite(made, loss, path)
+    gone = {name: dialect.gone(name, value) for name, value in made.items() if not dialect.takes(name, value)}
+    leave_out(made, gone, loss, path)
+    return made
+
+
+def _is_renamed(schema: Schema, name: str, equal: str, lone: bool) -> bool:
+    value = schema.get(name)
+    return type(value) is list and equal not in schema and (len(value) == 1 or not lone)
+
+
+def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) -> None:
+    """Leaves keywords out, and says in the description what a model should still know of them."""
+    limits: list[str] = []
+    for name, (code, severity, in_description) in gone.items():
+        value = made.pop(name)
+        if in_description:
+            limits.append(f"{name}: {json.dumps(value).decode()}")
+        loss.drop((*path, name), code, severity, "the target does not take this keyword")
+    if not limits:
+        return
+    before = made.get("description")
+    text = f"{{{', '.join(limits)}}}"
+    made["description"] = f"{before}\n\n{text}" if type(before) is str and before else text
+    message = "the description says what the target does not take"
+    loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)
 
 
 # ---------------------------------------------------------------------------------------------------- the schemas inside
@@ -55,6 +199,21 @@ def with_parts(schema: Schema, places: Places, path: Path, fit: Callable[[Any, P
         else:
             made[name] = value
     return made
+
+
+def holds(schema: Any, places: Places, check: Callable[[Schema], bool], level: int = 0) -> bool:
+    """Whether a check holds of a schema and of all in it; one that is nested beyond reason fails."""
+    if type(schema) is not dict:
+        return True
+    if level > _DEEPEST_CHECKED or not check(schema):
+        return False
+    for part in parts(schema, places):  # noqa: SIM110 a generator costs more than what it asks
+        if not holds(part, places, check, level + 1):
+            return False
+    return True
+
+
+_DEEPEST_CHECKED: Final = 100
 
 
 def definitions(schema: Schema) -> dict[str, Any]:
@@ -123,37 +282,7 @@ def replace(made: Schema, name: str, equal: str, value: Any, loss: Loss, path: P
     loss.replace((*path, equal), value, "schema_rewritten", "representation", message)
 
 
-def one_of_as_any_of(made: Schema, loss: Loss, path: Path) -> None:
-    """Alternatives of which one alone holds, as such of which any does."""
-    if type(made.get("oneOf")) is list and "anyOf" not in made:
-        rename(made, "oneOf", "anyOf", loss, path)
-
-
 def const_as_enum(made: Schema, loss: Loss, path: Path) -> None:
     """A constant as an enumeration of one value."""
     if "const" in made and "enum" not in made:
         replace(made, "const", "enum", [made["const"]], loss, path)
-
-
-# ---------------------------------------------------------------------------------------------------- keywords without
-
-Gone = tuple[str, str, bool]
-"""Of a keyword that is left out: code and severity of the report, and whether the description says it."""
-LIMIT: Final[Gone] = ("schema_weakened", "weakened", True)
-
-
-def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) -> None:
-    """Leaves keywords out, and says in the description what a model should still know of them."""
-    limits: list[str] = []
-    for name, (code, severity, in_description) in gone.items():
-        value = made.pop(name)
-        if in_description:
-            limits.append(f"{name}: {json.dumps(value).decode()}")
-        loss.drop((*path, name), code, severity, "the target does not take this keyword")
-    if not limits:
-        return
-    before = made.get("description")
-    text = f"{{{', '.join(limits)}}}"
-    made["description"] = f"{before}\n\n{text}" if type(before) is str and before else text
-    message = "the description says what the target does not take"
-    loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)

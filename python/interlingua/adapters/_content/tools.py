@@ -13,7 +13,6 @@ from interlingua.adapters._content.calls import ARGUMENT
 from interlingua.adapters._content.web_search import with_native_search
 from interlingua.adapters._engine.items import same, text
 from interlingua.adapters._engine.kit import (
-    NOTHING,
     PROVIDER_TOOL_MEMBERS,
     Wire,
     report_foreign_state,
@@ -55,6 +54,11 @@ def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def is_plain(tool: Tool) -> bool:
+    """Whether a tool holds a name, a description and a schema alone, as most do."""
+    return len(tool) == 3 and bool(tool.get("description") and tool.get("input_schema"))
 
 
 def write_tools(
@@ -159,43 +163,3 @@ def _definition_to_wire(tool: Tool, path: Path, writing: W, read: Callable[[Wire
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
     return seen["definition"]
-
-
-# ---------------------------------------------------------------------------------------------------- choice
-
-
-def may_be_called(request: Mapping[str, Any]) -> set[str]:
-    """The names of the tools that a choice allows; all of them where it allows none that there is."""
-    names = {tool["name"] for tool in request["tools"]}
-    choice: Choice = request.get("tool_choice") or NOTHING
-    match choice.get("type"):
-        case "tool":
-            return names & {choice.get("name")} or names
-        case "allowed":
-            return names & {*(choice.get("names") or ())} or names
-        case _:
-            return names
-
-
-def report_unmade(choice: Choice, loss: Loss, code: str, message: str) -> None:
-    """Reports that a choice cannot be made."""
-    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
-    loss.drop(("tool_choice",), code, severity, message)
-
-
-def report_toolless(choice: Choice, loss: Loss) -> None:
-    """Reports a choice beside which there are no tools."""
-    report_unmade(choice, loss, "combination", "there are no tools to choose from")
-
-
-def report_idle(choice: Choice, used: Collection[str], loss: Loss) -> None:
-    """Reports the members of a choice that are not `used`."""
-    for name, value in choice.items():
-        if name not in _CHOICE:
-            loss.drop(("tool_choice", name), "unknown_field", "lost", "a member that this version does not know")
-        elif name != "type" and name not in used and value is not None and not (name == "kind" and value == "function"):
-            message = "this way of choosing has no such member"
-            loss.drop(("tool_choice", name), "tool_choice", "representation", message)
-
-
-_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))

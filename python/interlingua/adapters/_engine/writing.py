@@ -61,8 +61,8 @@ class Writing:
     read.
 
     `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
-    written for. `whole`: nothing of it is repaired: an answer, or a request that has no other wire than the one it came in.
-    Of all others, a rule is held against what was edited alone (`same`, `verbatim`).
+    written for. `answering`: an answer is written. `whole`: nothing is repaired of it, because it came from this wire.
+    Of requests, a rule is held against what was edited alone (`same`, `verbatim`).
     `encoding` says how the source was spelt. `folds_custom`: tools that take free text are written as functions. `marks_definitions`: a mark for the
     cache stands beside the definition of a provider's tool.
     """
@@ -74,6 +74,7 @@ class Writing:
         "_names",
         "_read",
         "_unused",
+        "answering",
         "capabilities",
         "dialect",
         "folds_custom",
@@ -104,7 +105,8 @@ class Writing:
         self.same_origin = self._read.same_origin
         self.same_model = self._read.same_model
         self.encoding: Mapping[str, Any] = self._read.encoding
-        self.whole = False
+        self.answering = "message" in source
+        self.whole = self.answering and self.same_origin
         self.folds_custom = True
         self.marks_definitions = False
         self._longest_name = longest_name

@@ -20,6 +20,7 @@ from interlingua.adapters._engine.kit import (
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
+from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._engine.writing import Refused, Writing
 from interlingua.adapters._history.envelope import envelop, open_envelope
 from interlingua.adapters._history.order import WHY, Order, longest_rising, moves_behind, moves_to, note_disorder
@@ -47,12 +48,17 @@ def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: R
     if type(messages) is not list:
         raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
     found: list[Message] = []
+    disorder = False  # messages stand between calls and their results
     try:
         for message in messages:
-            found.append(read(message, reading))
+            waits = bool(reading.open)
+            read_message = read(message, reading)
+            disorder = disorder or (waits and read_message["role"] != "tool")
+            found.append(read_message)
     except UNREADABLE as problem:
         raise malformed("the message", ("messages", len(found)), reading.adapter) from problem
-    note_disorder(found, reading.endpoint.state)
+    if may_differ(reading.unusual or disorder or bool(reading.open)):
+        note_disorder(found, reading.endpoint.state)
     return found
 
 
@@ -131,7 +137,7 @@ def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: P
 def native_item(
     block: Block,
     kind: Any,
-    read: Block | None,
+    read: Callable[[Any, Any], Block] | None,
     writing: Writing,
     path: Path,
     covered: frozenset[str] = OF_OPAQUE,
@@ -140,10 +146,15 @@ def native_item(
 ) -> Any:
     """An item of this wire that is kept whole, verbatim; `kind` is what the item says of itself. What stands around it is reported.
 
-    Raises `Refused` for one that says what a canonical block says: `read` is what it is read as, for a caller may put anything in one.
+    Raises `Refused` for one that says what a canonical block says: it is `read` once more, for a caller may put anything in one.
     """
-    if read is not None and read["type"] != "opaque":
-        raise Refused("unsupported_block", "the item has a canonical form of its own")
+    if read is not None:
+        try:
+            found = read(block["value"], writing.reader())["type"]
+        except UNREADABLE as problem:
+            raise no_place(block, writing) from problem
+        if found != "opaque":
+            raise Refused("unsupported_block", "the item has a canonical form of its own")
     named = block.get("kind")
     if type(kind) is str and kind != named:
         code = "required_default" if named is None else "name_rewritten"

@@ -1,6 +1,6 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import (
@@ -8,9 +8,9 @@ from interlingua.adapters._engine.kit import (
     Wire,
     is_plain_name,
     plain_name,
-    report_unknown,
 )
-from interlingua.adapters._openai.writing import LONGEST_TOOL_NAME, Target
+from interlingua.adapters._openai.writing import LONGEST_TOOL_NAME, Target, can_be_enforced
+from interlingua.adapters._requests.forms import FORMAT, Form, Forms
 from interlingua.adapters._requests.members import (
     Kind,
     Row,
@@ -90,49 +90,18 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
     return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
 
 
-def asked_format(name: str, value: dict[str, Any], writing: Target, *, enforced: bool) -> str | None:
-    """The form of answer to ask for; None when none can be. `enforced` says that there can be a schema.
-
-    All that cannot be asked for is reported.
-    """
-    loss, kind = writing.loss, value["type"]
-    report_unknown(value, _FORMAT, loss, (name,))
-    if kind != "json_schema":
-        for member in _OF_SCHEMAS:
-            if value.get(member) is not None:
-                loss.drop(
-                    (name, member), "unsupported_field", "representation", "this form of answer has no such member"
-                )
-    if kind == "text" or writing.verbatim("response_format"):
-        return kind
-    accepted = _accepted_format(kind, writing, enforced=enforced)
-    if accepted is None:
-        loss.drop((name,), "unsupported_value", "lost", "the provider cannot be asked for this form of answer")
-    return accepted
+def forms(schema: Callable[[Form, Wire, Any], Any]) -> Forms:
+    """The forms of answer that both wires have; `schema` writes the one by a schema."""
+    return Forms(schema, _OF_SCHEMAS, text={"type": "text"}, json={"type": "json_object"})
 
 
 _OF_SCHEMAS: Final = ("name", "description", "schema", "strict")
-_FORMAT: Final = frozenset(("type", *_OF_SCHEMAS))
 
 
-def _accepted_format(kind: str, writing: Target, *, enforced: bool) -> str | None:
-    """The form of answer that can be asked for in the place of a kind."""
-    forms = writing.dialect.get("response_formats") or ("text", "json", "json_schema")
-    if writing.capabilities.get("supports_structured_output") is False or not enforced:
-        forms = [encoding for encoding in forms if encoding != "json_schema"]
-    if kind in forms:
-        return kind
-    if kind == "json_schema" and "json" in forms:
-        message = "the answer is asked for as a JSON object without a schema"
-        writing.loss.replace(("response_format",), {"type": "json"}, "unsupported_value", "weakened", message)
-        return "json"
-    return None
-
-
-def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
+def schema_to_wire(value: Form, writing: Target) -> Wire:
     """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
     name = value.get("name")
-    path = ("response_format", "name")
+    path = (FORMAT, "name")
     if name is None:
         name = "response"
         writing.loss.replace(path, name, "required_default", "representation", "the wire demands a name of the schema")
@@ -143,8 +112,7 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     for member in ("description", "schema", "strict"):
         if value.get(member) is not None:
             schema[member] = value[member]
-    kept = writing.same("response_format")  # a schema is long to look through
-    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict"), kept=kept):
+    if schema.get("strict") and writing.refuses_strict(schema["schema"], (FORMAT, "strict")):
         del schema["strict"]
     return schema
 
@@ -176,7 +144,8 @@ def is_named_schema(schema: Any) -> bool:
     if type(schema) is not dict or None in schema.values() or schema_from_wire(schema) is None:
         return False
     name = schema.get("name")
-    return type(name) is str and is_plain_name(name, LONGEST_TOOL_NAME)
+    fits = type(name) is str and is_plain_name(name, LONGEST_TOOL_NAME) and "schema" in schema
+    return fits and (not schema.get("strict") or can_be_enforced(schema["schema"]))
 
 
 SHARED_ROWS: Final[Rows] = {

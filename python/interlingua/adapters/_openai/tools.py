@@ -3,11 +3,11 @@ Tools and the choice of tools, as far as both wires of OpenAI mean them alike: w
 is lost of either. How a tool or a choice is spelt, each wire says itself.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._content.schema import demanded
-from interlingua.adapters._content.tools import Choice, Tool, report_idle
+from interlingua.adapters._content.tools import Tool
 from interlingua.adapters._engine.kit import Wire, parallel_severity
 from interlingua.adapters._openai.writing import Target
 from interlingua.canonical.loss import Path
@@ -69,65 +69,3 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
         writing.report_refused("parallel_tool_calls", parallel, parallel_severity(request))
     else:
         body["parallel_tool_calls"] = parallel
-
-
-def _offered(writing: Target) -> dict[str, str]:
-    """What the tools that are offered are on the wire, by their canonical name."""
-    folded = "function" if writing.folds_custom else "custom"
-    return {
-        tool["name"]: folded if (kind := tool.get("kind") or "function") == "custom" else kind
-        for tool in writing.source.get("tools") or ()
-    }
-
-
-def fitted_choice(choice: Choice, writing: Target) -> dict[str, Any] | None:
-    """The choice as it can be made: names and kinds as the tools have them on the wire. None when it cannot be made.
-
-    It has `type`, and for one tool its `name` and `kind`, for allowed ones a `mode` and `tools`: kind and name of each.
-    """
-    match choice["type"]:
-        case "tool":
-            return _one_tool(choice, _offered(writing), writing)
-        case "allowed":
-            return _allowed(choice, _offered(writing), writing)
-        case word:
-            report_idle(choice, (), writing.loss)
-            return {"type": word}
-
-
-def _one_tool(choice: Choice, offered: Mapping[str, str], writing: Target) -> dict[str, Any] | None:
-    name = choice.get("name", "")
-    report_idle(choice, ("name", "kind"), writing.loss)
-    kind = offered.get(name, "provider")
-    if kind == "provider":
-        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "the chosen tool is not offered")
-        return None
-    if kind != (choice.get("kind") or "function"):
-        message = "the kind of a choice is that of its tool"
-        writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "representation", message)
-    return {"type": "tool", "name": writing.written_tool_name(name, ("tool_choice",)), "kind": kind}
-
-
-def _allowed(choice: Choice, offered: Mapping[str, str], writing: Target) -> dict[str, Any] | None:
-    report_idle(choice, ("names", "mode"), writing.loss)
-    names: list[str] = choice.get("names") or []
-    tools: list[tuple[str, str]] = []
-    for position, name in enumerate(names):
-        if (kind := offered.get(name, "provider")) != "provider":
-            wire_name = writing.tool_name(name)
-            if wire_name != name:
-                writing.report_name(("tool_choice", "names", position), wire_name)
-            tools.append((kind, wire_name))
-    if not tools:
-        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
-        return None
-    if len(tools) != len(names):
-        message = "some of the allowed tools are not offered"
-        written = [name for _, name in tools]
-        writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "representation", message)
-    mode = choice.get("mode")
-    if mode is None:
-        mode = "auto"
-        message = "the wire demands a mode"
-        writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "representation", message)
-    return {"type": "allowed", "mode": mode, "tools": tools}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.offered import AS_FUNCTION
-from interlingua.adapters._content.schema import LISTED, NAMED, SINGLE, Places, Schema, are_texts, parts
+from interlingua.adapters._content.schema import PLACES, Schema, are_texts, holds
 from interlingua.adapters._engine import writing as _writing
 from interlingua.adapters._engine.kit import encoding_in, is_plain_name
 from interlingua.adapters._engine.writing import LONGEST_TOOL_NAME, CallIds
@@ -40,9 +40,9 @@ class Target(_writing.Writing):
         """Whether the item at hand takes a mark for the cache that it did not come with."""
         return True
 
-    def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
+    def refuses_strict(self, schema: Any, path: Path) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if kept or schema is None or can_be_enforced(schema):
+        if schema is None or can_be_enforced(schema):
             return False
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)
@@ -60,36 +60,24 @@ class Target(_writing.Writing):
 def can_be_enforced(schema: Any) -> bool:
     """Whether the provider enforces a schema as it is (its guide to structured outputs is the source)."""
     at_root = type(schema) is dict and schema.get("type") == "object" and "anyOf" not in schema
-    return at_root and _is_enforced(schema, 0)
+    return at_root and holds(schema, PLACES, _is_enforced)
 
 
 _FORBIDDEN: Final = frozenset(
     ("allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentRequired", "dependentSchemas")
 ) | {"dependencies"}
-_PLACES: Final[Places] = {
-    **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
-    **dict.fromkeys(("anyOf", "prefixItems"), LISTED),
-    **dict.fromkeys(("items", "additionalProperties"), SINGLE),
-}
-_MOST_LEVELS: Final = 100
 
 
-def _is_enforced(schema: Any, level: int) -> bool:
-    """Whether a schema and all in it hold no forbidden keyword, and every object is closed and requires all that it has."""
-    if type(schema) is not dict:
-        return True
-    if level > _MOST_LEVELS or not _FORBIDDEN.isdisjoint(schema):
+def _is_enforced(schema: Schema) -> bool:
+    """Whether a schema holds no forbidden keyword, and is closed and requires all that it has, if it is an object."""
+    if not _FORBIDDEN.isdisjoint(schema):
         return False
-    if _is_object(schema):
-        required, properties = schema.get("required") or [], schema.get("properties") or {}
-        if schema.get("additionalProperties") is not False or not are_texts(required):
-            return False
-        if type(properties) is not dict or set(required) != properties.keys():
-            return False
-    for part in parts(schema, _PLACES):  # noqa: SIM110 a generator costs more than what it asks
-        if not _is_enforced(part, level + 1):
-            return False
-    return True
+    if not _is_object(schema):
+        return True
+    required, properties = schema.get("required") or [], schema.get("properties") or {}
+    if schema.get("additionalProperties") is not False or not are_texts(required):
+        return False
+    return type(properties) is dict and set(required) == properties.keys()
 
 
 def _is_object(schema: Schema) -> bool:

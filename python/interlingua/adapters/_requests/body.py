@@ -40,10 +40,11 @@ class Body:
     ) -> None:
         self.rows = rows
         self.apart = apart
+        self._apart = frozenset(apart)
         self.write = write
         self.writing = writing
         self.always = always
-        self.switches = switches
+        self.switches = dict(switches)
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
@@ -99,25 +100,26 @@ class Body:
         for name in self.always:
             if body.get(name) in _EMPTY:
                 return False
-        if not self.switches.keys().isdisjoint(endpoint.dialect):
-            for switch, names in self.switches.items():
-                value = endpoint.dialect.get(switch)
-                listed = value if type(value) is list else ()
-                if value is not None and not (body.keys().isdisjoint(names) and body.keys().isdisjoint(listed)):
-                    return False
+        for switch, value in endpoint.dialect.items():
+            if value is None or switch not in self.switches:
+                continue
+            listed = value if type(value) is list else ()
+            if not (body.keys().isdisjoint(self.switches[switch]) and body.keys().isdisjoint(listed)):
+                return False
         for name, value in body.items():
             row = self.rows.get(name)
-            if name in self.apart and value:
+            apart = name in self._apart
+            if apart and value:
                 continue
             if self._is_silent(name, value):
                 silent[name] = {"raw": value}
-            elif name in self.apart or not _is_plain(value, row, body):
+            elif apart or not _is_plain(value, row, body):
                 return False
         return True
 
     def _is_silent(self, name: str, value: Any) -> bool:
         """Whether a member says nothing."""
-        if value is None or (name in self.apart and type(value) is list and not value):
+        if value is None or (name in self._apart and type(value) is list and not value):
             return True
         row = self.rows.get(name)
         return row is not None and is_empty(value, row)

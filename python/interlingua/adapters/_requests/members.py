@@ -192,7 +192,7 @@ class Members(Generic[R]):
         self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
-    def read(self, rows: Rows, apart: Container[str]) -> None:
+    def read(self, rows: Rows, apart: frozenset[str]) -> None:
         """Reads the members of the body, but for those that are read `apart`."""
         for name, value in self.body.items():
             if value is not None and name not in apart:

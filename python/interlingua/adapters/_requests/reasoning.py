@@ -1,9 +1,9 @@
 """Wishes for reasoning, both ways: what several wires share of mode, effort, budget and display (spec/2-requests.md)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import mapped_severity, report_unknown
+from interlingua.adapters._engine.kit import Wire, mapped_severity, report_unknown
 from interlingua.adapters._engine.writing import Writing
 
 Reasoning = dict[str, Any]
@@ -23,11 +23,6 @@ def wish(member: str) -> Callable[[Any], Reasoning]:
     return parse
 
 
-def asked(value: Reasoning) -> Reasoning:
-    """The members of a wish that are not null."""
-    return {name: item for name, item in value.items() if item is not None}
-
-
 def level_of(budget: int) -> str:
     """The effort that a budget comes closest to, on wires without budgets."""
     return "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
@@ -41,13 +36,31 @@ def nearest(effort: str, order: Sequence[str], taken: Sequence[str]) -> str | No
     return weaker[-1] if weaker else known[0] if known else None
 
 
+def wish_writer(
+    capability: str, write: Callable[[Reasoning, Wire, Any], tuple[Any, Reasoning]]
+) -> Callable[[str, Reasoning, Wire, Any], Any]:
+    """Writes a wish for reasoning, and reports what becomes of it. `write` gives what the wire says (None for nothing, or where it
+    wrote that itself), and what that means; `capability` is what models and providers take or not."""
+
+    def write_wish(name: str, value: Reasoning, body: Wire, writing: Any) -> Any:
+        wished = {member: item for member, item in value.items() if item is not None}
+        if not wished or _refuses(wished, capability, writing):
+            return None
+        written, taken = write(wished, body, writing)
+        report_members(wished, taken, writing)
+        return written
+
+    return write_wish
+
+
 def report_members(
-    before: Reasoning, after: Reasoning, writing: Writing, code: str = _MAPPED, *, mode_counts: bool = True
+    before: Reasoning, after: Reasoning, writing: Writing, code: str = _MAPPED, *, mode_counts: bool = False
 ) -> None:
-    """Reports what became of a wish, member by member. Not `mode_counts`: that reasoning is on goes without saying."""
+    """Reports what became of a wish, member by member. Unless the mode counts, an effort or a budget says that reasoning is on."""
     if before == after:
         return
     mapped = mapped_severity(before, after)
+    is_on = not mode_counts and ((after.get("effort") or "none") != "none" or after.get("budget_tokens") is not None)
     for name in MEMBERS:
         wished, given = before.get(name), after.get(name)
         if wished == given:
@@ -57,29 +70,19 @@ def report_members(
             writing.loss.replace(where, given, code, "representation" if wished is None else mapped, _IN_TERMS)
             continue
         severity = "weakened" if name == "display" else mapped
-        if name == "mode" and wished in ("enabled", "adaptive") and not mode_counts:
+        if name == "mode" and wished in ("enabled", "adaptive") and is_on:
             severity = "representation"
         writing.loss.drop(where, code, severity, f"the target does not take this {name} of reasoning")
     report_unknown(before, _KNOWN, writing.loss, ("reasoning",))
 
 
-def report_wish(before: Reasoning, after: Mapping[str, Any], writing: Writing) -> None:
-    """Reports what became of a wish as a whole: `after` is how it will be read."""
-    if after == before:
-        return
-    if after:
-        message = "reasoning is asked for in the target's terms"
-        writing.loss.replace(("reasoning",), after, _MAPPED, mapped_severity(before, after), message)
-    else:
-        message = "the target has no such setting of reasoning; ask for an effort"
-        writing.loss.drop(("reasoning",), _MAPPED, "weakened", message)
-
-
-def refuses_reasoning(value: Reasoning, capability: str, writing: Writing) -> bool:
+def _refuses(value: Reasoning, capability: str, writing: Writing) -> bool:
     """Whether the provider or the model takes no such settings, which is reported."""
-    if not writing.refuses(capability, "reasoning"):
+    taken = writing.dialect.get("reasoning_control") != "none"
+    if taken and not writing.refuses(capability, "reasoning"):
         return False
-    code = "unsupported_field" if capability in writing.dialect.get("unsupported", ()) else "unsupported_model"
+    by_provider = not taken or capability in writing.dialect.get("unsupported", ())
+    code = "unsupported_field" if by_provider else "unsupported_model"
     severity = "representation" if value.get("mode") == "disabled" else "weakened"
     writing.loss.drop(("reasoning",), code, severity, "the target takes no reasoning settings")
     return True

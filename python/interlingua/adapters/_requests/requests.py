@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, keep_read
-from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect, parallel_severity
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Writing
+from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._requests.body import Body
 from interlingua.adapters._requests.members import Members, Reader, Rows, places, write_members, wrong_member
 from interlingua.adapters._requests.options import Options, options_to_wire
@@ -100,15 +101,16 @@ class Table(Body):
         self.adapter = adapter
         self.named = named
         self.fits = fits
-        self._unread = tuple(name for name in apart if name not in rows)
+        self._unread = frozenset(name for name in apart if name not in rows)
         self._places = places(rows)
+        self._says_parallel = any("parallel_tool_calls" in (row.member, *row.covers) for row in rows.values())
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
-    def read(self, body: Wire, reading: R, *apart: str) -> Members[R]:
+    def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
         """The members of a body, but for those that are read `apart`. One of an unexpected type is no error: it goes to the
         options and back as it came."""
         members = Members(body if self.named is None else self.named(body), reading)
-        members.read(self.rows, self._unread + apart)
+        members.read(self.rows, self._unread.union(apart) if apart else self._unread)
         return members
 
     def keep_request(
@@ -130,13 +132,25 @@ class Table(Body):
         if "tools" in request or members.reading.names:
             self._keep_names(request, encoding, members.reading.names, endpoint.dialect)
         keep_read(request, encoding, facts, empty=empty)
-        request["provider_state"] = endpoint.state(encoding=encoding)
+        request["provider_state"] = members.reading.state(encoding=encoding)
         self.keep(request, members.body, endpoint, unusual=unusual)
         return request
+
+    def finish(self, request: Request, body: Wire, writing: Writing) -> None:
+        """Writes the members into a body that holds what stands apart, as they came where that still fits; reports what the
+        request itself holds for a provider."""
+        self.write(request, body, writing)
+        self.put_back(body, writing)
+        if "provider_state" in request:
+            report_state(request, writing, (), fields=True)
 
     def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
         """Writes the members of a request that have a row, but for those that are written `apart`; others are reported."""
         write_members(request, body, self._places, writing, apart)
+        if not self._says_parallel and request.get("parallel_tool_calls") is not None:
+            message = "the wire does not say whether several tools may be called at once"
+            severity = parallel_severity(request)
+            writing.loss.drop(("parallel_tool_calls",), "unsupported_field", severity, message)
 
     def write_options(
         self, request: Request, body: Wire, writing: Writing, carried: Collection[tuple[str, str]] = ()
@@ -169,9 +183,9 @@ class Table(Body):
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> types.WireRequest:
+def posted(path: str, body: Wire, headers: dict[str, str] | None = None) -> types.WireRequest:
     """A wire request."""
-    return {"method": "POST", "path": path, "headers": dict(headers), "body": body}
+    return {"method": "POST", "path": path, "headers": {} if headers is None else headers, "body": body}
 
 
 Write = Callable[[Request, Endpoint, Loss], types.WireRequest]

@@ -1,23 +1,11 @@
 """Rules that several wires have for members of a request: what is taken of a value, and how the rest is reported."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import NOTHING, Wire, report_unknown, severity_of
+from interlingua.adapters._engine.kit import NOTHING, Wire, severity_of
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._requests.members import SEVERITY, Writer, within
-
-Format = dict[str, Any]
-
-FORMAT: Final = "response_format"
-_KINDS: Final[Mapping[Any, str]] = {"text": "text", "json_object": "json"}
-_FORMAT_MEMBERS: Final = {
-    "name": "representation",
-    "description": "weakened",
-    "strict": "representation",
-    "schema": "representation",
-}
-_FORMAT_KNOWN: Final = frozenset(("type", *_FORMAT_MEMBERS))
 
 # ---------------------------------------------------------------------------------------------------- values
 
@@ -129,39 +117,3 @@ def _given(name: str, writing: Writing) -> Any:
         return value
     writing.report_refused(name, value, SEVERITY[name])
     return None
-
-
-# ---------------------------------------------------------------------------------------------------- the form of an answer
-
-
-def named_format(value: Any) -> Format | None:
-    """The form of an answer that is a type alone."""
-    kind = value.get("type") if type(value) is dict and len(value) == 1 else None
-    return {"type": _KINDS[kind]} if type(kind) is str and kind in _KINDS else None
-
-
-def report_bare(value: Format, writing: Writing) -> None:
-    """Reports the members of a form of answer that is free text."""
-    for member in value:
-        if member != "type":
-            message = "free text has no such member"
-            writing.loss.drop((FORMAT, member), "unsupported_field", "representation", message)
-
-
-def report_format(value: Format, writing: Writing, *covered: str) -> None:
-    """Reports the members of a form of answer that the wire has no place for, but for those that are `covered`."""
-    for member, severity in _FORMAT_MEMBERS.items():
-        if member not in covered and value.get(member) is not None and value[member] is not False:
-            message = f"the form of an answer has no {member} on this wire"
-            writing.loss.drop((FORMAT, member), "unsupported_field", severity, message)
-    report_unknown(value, _FORMAT_KNOWN, writing.loss, (FORMAT,))
-
-
-def asked_schema(value: Format, writing: Writing) -> Any:
-    """The schema that is asked for, None where JSON is to have none; that is reported, and what else has no place."""
-    schema = (value.get("schema") or None) if value["type"] == "json_schema" else None
-    if value["type"] == "json_schema" and schema is None:
-        message = "without a schema the answer is asked for as a JSON object"
-        writing.loss.replace((FORMAT, "type"), "json", "unsupported_value", "weakened", message)
-    report_format(value, writing, *(() if schema is None else ("schema",)))
-    return schema

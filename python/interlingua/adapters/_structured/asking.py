@@ -52,8 +52,9 @@ def write_with_format(
             if _is_forced(entries):
                 return wire, _moved(entries)
         elif position < 0:
-            return wire, [_without_form(entry, way) for entry in entries]
+            return wire, _without_form(entries, way)
         elif not any(_is_about(entry, position) for entry in entries):  # else it stands with others now
+            entries = _without_form(entries, "")
             return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
     beside: dict[str, Any] | None = wanted
     if (form := _how_it_asked(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
@@ -65,7 +66,7 @@ def write_with_format(
         refused = [entry for entry in entries if entry["path"] == _PATH]
         if refused:
             beside = refused[0].get("value")
-        elif wanted["type"] != "json" or not speaks_json or _mentions_json(request, endpoint):
+        elif not speaks_json or _has_schema(wanted) or _mentions_json(request, endpoint):
             return wire, entries
         elif wanted != _JSON_WANTED:
             beside = _JSON_WANTED  # what else was wanted is told in the report
@@ -89,9 +90,14 @@ def write_with_format(
             "representation",
             "the target demands that JSON is spoken of",
         )
-        return wire, [*loss.entries, *(_without_form(entry, text) for entry in entries)]
+        return wire, [*loss.entries, *_without_form(entries, text)]
     report = _report(wanted, seen, "the form of the answer stands in the instructions")
-    return wire, [*report, *(_without_form(entry, text) for entry in entries)]
+    return wire, [*report, *_without_form(entries, text)]
+
+
+def _has_schema(wanted: dict[str, Any]) -> bool:
+    """Whether the form is one by a schema; without it, any JSON object is asked for."""
+    return wanted["type"] == "json_schema" and wanted.get("schema") is not None
 
 
 def _mentions_json(request: Request, endpoint: Endpoint) -> bool:
@@ -300,9 +306,14 @@ def _asking(request: Request, beside: dict[str, Any] | None) -> Request:
     return asked
 
 
-def _without_form(entry: Entry, text: str) -> Entry:
-    """An entry about instructions without the text that was put to them: a reader takes it away."""
-    return {**entry, "value": _without_text(entry["value"], f"\n\n{text}")} if "value" in entry else entry
+def _without_form(entries: Entries, text: str) -> Entries:
+    """The entries without the text that was put to the instructions, which a reader takes away; and without what is reported of a
+    member that would have asked for the form beside it."""
+    return [
+        {**entry, "value": _without_text(entry["value"], f"\n\n{text}")} if text and "value" in entry else entry
+        for entry in entries
+        if entry["path"] != _PATH
+    ]
 
 
 def _without_text(value: Any, text: str) -> Any:

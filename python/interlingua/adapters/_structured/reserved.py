@@ -22,17 +22,24 @@ def _may_hold_reserved(request: Request) -> bool:
     choice = request.get("tool_choice")
     if choice is not None and choice.get("name") == NAME:
         return True
-    for block in request.get("system") or ():
-        if block["type"] == "text" and block["text"].endswith(END):
-            return True
-    for message in request["messages"]:
+    if request.get("system") and _has_end(request["system"]):
+        return True
+    messages: list[Request] = request["messages"]
+    for message in messages:
         if message["role"] not in INSTRUCTIONS:
             if _has_content(message["content"]):
                 break
-        else:
-            for block in message["content"]:
-                if block["type"] == "text" and block["text"].endswith(END):
-                    return True
+        elif _has_end(message["content"]):
+            return True
+    return False
+
+
+def _has_end(content: list[Block]) -> bool:
+    """Whether a text ends as the text of a form does."""
+    for block in content:
+        kind: str = block["type"]
+        if kind == "text" and block["text"].endswith(END):
+            return True
     return False
 
 

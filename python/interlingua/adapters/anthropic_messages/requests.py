@@ -5,16 +5,17 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._claude import reasoning as claude
-from interlingua.adapters._claude.members import sampling, wanted_schema
+from interlingua.adapters._claude.members import sampling
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._engine.as_read import MARKS
-from interlingua.adapters._engine.kit import UNREADABLE, Wire, is_plain_name, malformed, report_foreign_state
+from interlingua.adapters._engine.kit import Wire, is_plain_name
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -36,7 +37,7 @@ from interlingua.adapters._requests.requests import (
     unmeasured,
     write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, kept_metadata, report_format, stops, word
+from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -108,22 +109,11 @@ def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not dict:
+    if type(value) is not dict or wrong_member(NAME, {name: value}, _ROWS) is not None:
         return False
-    present = _without_nulls(value)
-    if wrong_member(NAME, {name: present}, _ROWS) is not None:
-        return False
-    try:
-        others = tool_choice_from_wire(present, members.request)
-    except UNREADABLE as problem:
-        raise malformed(name, (name,), members.reading.adapter) from problem
-    if others:
+    if others := tool_choice_from_wire(value, members.request):
         members.options[name] = others
     return True
-
-
-def _without_nulls(value: Any) -> Any:
-    return {member: item for member, item in value.items() if item is not None} if type(value) is dict else value
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -233,14 +223,10 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
     if tools := settled_tools(body["tools"] if offered else [], offered, writing, read):
         body["tools"] = tools
     turns.settle(body, read)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
+    _TABLE.finish(request, body, writing)
     if endpoint.dialect.get("beta_in_body") and _BETAS not in body:
         _betas_to_wire(encoding, body, writing)
-    if "provider_state" in request and not writing.same_origin:
-        report_foreign_state(request, endpoint, loss, ())
-    path = _path(request, model_to_wire(request, endpoint), endpoint)
-    return posted(path, body, _headers(request, encoding, version, endpoint))
+    return posted(_path(request, endpoint), body, _headers(request, encoding, version, endpoint))
 
 
 def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
@@ -271,19 +257,23 @@ def _betas(encoding: Mapping[str, Any], endpoint: Endpoint) -> str | None:
     return _header(encoding, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
-def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
+def _path(request: Request, endpoint: Endpoint) -> str:
     dialect = endpoint.dialect
-    template = dialect.get("path", PATH)
+    template: str = dialect.get("path", PATH)
     if request.get("stream"):
         template = dialect.get("stream_path", template)
+    if "{model}" not in template:
+        return template
     # an id may be an ARN, which holds slashes
-    return template.replace("{model}", quote(model or "", safe="@")) if "{model}" in template else template
+    return template.replace("{model}", quote(model_to_wire(request, endpoint) or "", safe="@"))
 
 
 def _default_limit(body: Wire, writing: Writing) -> None:
     """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
     if "max_tokens" not in body:
-        limit = DEFAULT_MAX_TOKENS + body.get("thinking", {}).get("budget_tokens", 0)
+        limit: int = DEFAULT_MAX_TOKENS
+        if "thinking" in body:
+            limit += body["thinking"].get("budget_tokens", 0)
         if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
         body["max_tokens"] = limit
@@ -368,17 +358,11 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wi
     return control
 
 
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    path = (name,)
-    schema = wanted_schema(wanted, writing)
-    if schema is None:
-        return None
-    if not can_be_enforced(schema):
-        writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
-        return None
-    schema = enforced(schema, writing.loss, (*path, "schema"))
-    report_format(wanted, writing, "schema")
-    return {"type": "json_schema", "schema": schema}
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", "schema": enforced(value["schema"], writing.loss, (FORMAT, "schema"))}
+
+
+_FORMS: Final = Forms(_form, fits=can_be_enforced)
 
 
 def _is_user_id(name: str, value: Any) -> bool:
@@ -417,7 +401,7 @@ _ROWS: Final[Rows] = {
     "output_config": Row(
         {
             "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
+            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
     "output_format": Row(Kind.OBJECT, FORMAT, _read_output_format),

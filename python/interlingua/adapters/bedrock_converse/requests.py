@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._claude import reasoning as claude
-from interlingua.adapters._claude.members import sampling, wanted_schema
+from interlingua.adapters._claude.members import sampling
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
@@ -20,12 +20,12 @@ from interlingua.adapters._engine.kit import (
     is_plain_name,
     malformed,
     parse_arguments,
-    report_foreign_state,
 )
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -45,7 +45,7 @@ from interlingua.adapters._requests.requests import (
     unmeasured,
     write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, kept_metadata, report_format, stops, word
+from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
@@ -104,7 +104,7 @@ def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     control = writing.encoding.get("thinking") if writing.same_model else writing.dialect.get("reasoning_control")
     if control == NOVA:
         chosen = _fitted_nova(reasoning)
-        report_members(reasoning, chosen, writing)
+        report_members(reasoning, chosen, writing, mode_counts=True)
     else:
         forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
         chosen = claude.chosen(reasoning, request.get("max_output_tokens"), MODES, forced, body, writing)
@@ -282,9 +282,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
     if offered:
         body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
     turns.settle(body, read)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     model = endpoint.model or wire_model(request.get("model")) or ""
     verb = "converse-stream" if request.get("stream") else "converse"
     path = f"/model/{model if _PLAIN_MODEL.fullmatch(model) else quote(model, safe='')}/{verb}"
@@ -380,21 +378,17 @@ def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> Any:
     return None
 
 
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    path = (name,)
-    schema = wanted_schema(wanted, writing)
-    if schema is None:
-        return None
-    inner: Wire = {"schema": arguments_text(enforced(schema, writing.loss, (*path, "schema")))}
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    inner: Wire = {"schema": arguments_text(enforced(value["schema"], writing.loss, (FORMAT, "schema")))}
     for name in ("name", "description"):
-        if wanted.get(name):
-            inner[name] = wanted[name]
-        elif name in wanted:
-            writing.loss.drop((*path, name), "empty_content", "representation", f"an empty {name} is not taken")
-    report_format(wanted, writing, "schema", "name", "description")
+        if value.get(name):
+            inner[name] = value[name]
+        elif name in value:
+            writing.loss.drop((FORMAT, name), "empty_content", "representation", f"an empty {name} is not taken")
     return {"type": "json_schema", "structure": {"jsonSchema": inner}}
 
 
+_FORMS: Final = Forms(_form, ("schema", "name", "description"))
 _MOST_METADATA: Final = 16
 
 
@@ -455,7 +449,7 @@ _ROWS: Final[Rows] = {
     "outputConfig": Row(
         {
             "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "textFormat": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+            "textFormat": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
     "additionalModelRequestFields": Row(

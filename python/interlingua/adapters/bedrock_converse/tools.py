@@ -5,19 +5,19 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
-from interlingua.adapters._claude.tools import choose, fitted_choice
+from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._content.tools import (
     BESIDE,
     Of,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
-    report_toolless,
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
 from interlingua.adapters._engine.items import ABSENT, Row, by_rule, inside, read_item, write_item
-from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed, report_parallel
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._requests.members import Members
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
@@ -130,11 +130,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         reading.unusual = True
         return of_provider(wire, reading.endpoint, inner.get("name") if isinstance(inner, dict) else None, kind)
     spec = wire["toolSpec"]
-    if len(wire) == 1 and type(spec) is dict and spec.keys() == _PLAIN:  # most tools
-        name, description, schema = spec["name"], spec["description"], spec["inputSchema"]
-        if type(name) is str and name and type(description) is str and description and _is_plain_schema(schema):
-            reading.names.add(name)
-            return {"name": name, "description": description, "input_schema": schema["json"]}
+    if len(wire) == 1 and type(spec) is dict and len(spec) == 3:  # most tools
+        name, description, schema = spec.get("name"), spec.get("description"), _plain_schema(spec.get("inputSchema"))
+        if type(name) is str and name and type(description) is str and description and schema is not None:
+            return {"name": name, "description": description, "input_schema": schema}
     tool = read_item(_TOOL, wire, {}, reading)
     reading.unusual = reading.unusual or "input_schema" not in tool
     if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
@@ -142,12 +141,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     return tool
 
 
-_PLAIN: Final = {"name", "description", "inputSchema"}
-_COVERED: Final = {"name", "description", "input_schema"}
-
-
-def _is_plain_schema(schema: Any) -> bool:
-    return type(schema) is dict and len(schema) == 1 and type(schema.get("json")) is dict and is_object(schema["json"])
+def _plain_schema(value: Any) -> dict[str, Any] | None:
+    if type(value) is not dict or len(value) != 1 or type(schema := value.get("json")) is not dict:
+        return None
+    return schema if is_object(schema) else None
 
 
 def _without_nulls(choice: Any) -> Any:
@@ -193,9 +190,8 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire]
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.keys() == _COVERED and tool["description"] and is_object(tool["input_schema"]):
-        name = writing.written_tool_name(tool["name"], path)  # most tools
-        schema = {"json": tool["input_schema"]}
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), {"json": _write_schema(tool, writing, path)}
         return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
     return write_item(_TOOL, tool, writing, path)
 
@@ -216,18 +212,11 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
     """The choice of tools; without tools there is none."""
-    choice = request.get("tool_choice")
-    report_parallel(request, writing.loss)
-    if choice is None:
+    fitted = fitted_choice(tools, _WAYS, writing)
+    if fitted is None:
         return None
-    if not tools:
-        report_toolless(choice, writing.loss)
-        return None
-    if choice["type"] == "none":
-        fitted = choose("auto", "the target cannot forbid calls while tools are given", writing)
-    else:
-        fitted = fitted_choice(choice, writing, provided=False)
     return {_CHOICE[fitted["type"]]: {"name": fitted["name"]} if "name" in fitted else {}}
 
 
 _CHOICE: Final = {"auto": "auto", "required": "any", "tool": "tool"}
+_WAYS: Final = Ways(_CHOICE)

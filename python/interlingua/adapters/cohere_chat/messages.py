@@ -72,8 +72,9 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
     known = _KNOWN[role]
-    silent = [name for name in _SILENT if name in known and not message.get(name, True)]
-    spellings: Spellings = {f"/{name}": {"raw": message[name]} for name in silent}
+    spellings: Spellings = {
+        f"/{name}": {"raw": message[name]} for name in _SILENT if name in known and not message.get(name, True)
+    }
     fields = other_members(message, known, spellings)
     read: Message
     if role == TOOL:

@@ -3,18 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._content.schema import PLACES, Schema, holds
 from interlingua.adapters._engine.kit import (
-    NOTHING,
     UNREADABLE,
     Wire,
     keep_spelling,
     malformed,
-    report_foreign_state,
-    report_parallel,
-    report_replayable_state,
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -26,7 +24,7 @@ from interlingua.adapters._requests.members import (
     read_model,
     whole,
 )
-from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish
+from interlingua.adapters._requests.reasoning import wish_writer
 from interlingua.adapters._requests.requests import (
     Table,
     body_of,
@@ -36,7 +34,7 @@ from interlingua.adapters._requests.requests import (
     unmentioned_json,
     write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, asked_schema, named_format, report_bare, seed_within, stops
+from interlingua.adapters._requests.rules import seed_within, stops
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
@@ -76,10 +74,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_replayable_state(writing.state_of(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     return posted(PATH, body)
 
 
@@ -87,10 +82,8 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, documents and tools."""
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
-    if request.get("tool_choice") is not None:
-        choice_to_wire(request, body, writing)
+    choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
-    report_parallel(request, writing.loss)
     _TABLE.write_options(request, body, writing)
 
 
@@ -101,23 +94,9 @@ _HIGHEST_SEED: Final = 2**64 - 1
 # -- reasoning
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "thinking", writing):
-        return None
-    if "display" in value:
-        message = "the wire does not say how reasoning is shown"
-        writing.loss.drop((name, "display"), "unsupported_field", "weakened", message)
-        del value["display"]
+def _reasoning(value: dict[str, Any], _: Wire, __: Writing) -> tuple[Any, dict[str, Any]]:
     thinking = _thinking(value)
-    written = _reasoning_from_wire(thinking) or NOTHING
-    if written == {"mode": "enabled", **value}:
-        if "mode" not in value:
-            message = "the wire says with a budget that reasoning is on"
-            writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
-    elif value or written:
-        report_wish(value, written, writing)
-    return thinking or None
+    return thinking or None, _reasoning_from_wire(thinking) or {}
 
 
 _SWITCHES: Final = ({"type": "enabled"}, {"type": "disabled"})
@@ -128,9 +107,7 @@ def _thinking(value: Mapping[str, Any]) -> Wire:
     mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
     if mode is None and effort is None and budget is None:
         return {}
-    if mode == "disabled" or effort == "none":
-        return {"type": "disabled"}
-    if budget == 0:
+    if mode == "disabled" or effort == "none" or budget == 0:
         return {"type": "disabled"}
     return {"type": "enabled"} if budget is None else {"type": "enabled", "token_budget": budget}
 
@@ -147,29 +124,14 @@ def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    loss, kind = writing.loss, value["type"]
-    if kind == "text":
-        report_bare(value, writing)
-        return {"type": "text"}
-    if writing.refuses("structured_output", name):
-        loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
-        return None
-    for member in ("tools", "documents"):
-        if body.get(member):
-            loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {member}")
-            return None
-    if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
-        loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
-        return None
-    schema = asked_schema(value, writing)
-    return {"type": "json_object"} if schema is None else {"type": "json_object", "json_schema": schema}
+def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
+    return {"type": "json_object", "json_schema": value["schema"]}
 
 
 def _is_enforced(schema: Any) -> bool:
     """Whether the provider enforces a schema: an object, no object in it without a required member, and no keyword that
     it does not know."""
-    return schema.get("type") == "object" and _has_required(schema)
+    return schema.get("type") == "object" and holds(schema, PLACES, _is_known)
 
 
 _NOT_ENFORCED: Final = frozenset(
@@ -179,18 +141,10 @@ _NOT_ENFORCED: Final = frozenset(
 _FORMATS: Final = ("date-time", "date", "time", "uuid")
 
 
-def _has_required(schema: Any) -> bool:
-    if type(schema) is list:
-        return all(_has_required(item) for item in schema)
-    if type(schema) is not dict:
-        return True
+def _is_known(schema: Schema) -> bool:
     if (schema.get("type") == "object" and not schema.get("required")) or not _NOT_ENFORCED.isdisjoint(schema):
         return False
-    if type(schema.get("format")) is str and schema["format"] not in _FORMATS:
-        return False
-    named: Any = schema.get("properties")
-    inner = [item for name, item in schema.items() if name not in ("properties", "enum", "const", "default")]
-    return all(_has_required(item) for item in (*inner, *(named.values() if type(named) is dict else ())))
+    return type(schema.get("format")) is not str or schema["format"] in _FORMATS
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -208,7 +162,7 @@ def from_wire_request(
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
     try:
-        members = _TABLE.read(body, reading, "documents", "strict_tools")
+        members = _TABLE.read(body, reading, ("documents", "strict_tools"))
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
@@ -265,7 +219,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
         case {"type": "json_object", "schema": dict(schema), **others} if schema and not others:
             return {"type": "json_schema", "schema": schema}
         case _:
-            return named_format(value)
+            return bare_form(value)
 
 
 def _are_stops(texts: list[str], _: Wire) -> bool:
@@ -276,6 +230,9 @@ def _is_choice(value: str, body: Wire) -> bool:
     return value in ("REQUIRED", "NONE") and type(body.get("tools")) is list and bool(body["tools"])
 
 
+_FORMS: Final = Forms(
+    _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, apart=("tools", "documents")
+)
 _ROWS: Final[Rows] = {
     "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
     "stream": Row(Kind.SWITCH, "stream", plain=()),
@@ -293,9 +250,9 @@ _ROWS: Final[Rows] = {
         REASONING,
         plain=one_of(_SWITCHES),
         parse=_reasoning_from_wire,
-        write=_reasoning,
+        write=wish_writer("thinking", _reasoning),
     ),
-    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
     "documents": Row(Kind.LIST, read=_is_no_option),
     "strict_tools": Row(Kind.ANYTHING, read=_is_no_option),
     "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),

@@ -33,7 +33,6 @@ class Writing(_writing.Writing):
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, _LONGEST_NAME)
-        self.whole = self.same_origin and "message" in source
         self._named: set[str] = set()
         self.documents: list[tuple[int, int, Any]] = []
         self.emptied: list[int] = []

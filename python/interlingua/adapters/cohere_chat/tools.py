@@ -3,16 +3,13 @@
 from typing import Any, Final
 
 from interlingua.adapters._content.calls import argument_text, call_id, plain_call, read_call
+from interlingua.adapters._content.choice import Ways, fitted_choice, may_be_called
 from interlingua.adapters._content.schema import demanded
 from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
-    may_be_called,
     refuse_second,
-    report_idle,
-    report_toolless,
-    report_unmade,
     unreadable_function,
     write_tools,
 )
@@ -31,7 +28,6 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import imprint
 from interlingua.adapters._engine.verbatim import Items
 from interlingua.adapters._history.messages import OF_OPAQUE, report_beside
-from interlingua.adapters.cohere_chat.parts import is_native_item
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Writing
 from interlingua.canonical.loss import Path
 
@@ -117,26 +113,14 @@ _MOST_PROPERTIES: Final = 200
 # ---------------------------------------------------------------------------------------------- the choice
 
 
+_WAYS: Final = Ways(CHOICES.there, narrowed=True)
+
+
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice`. A tool that must be called is the only one that is offered."""
-    choice: dict[str, Any] = request["tool_choice"]
-    kind = choice["type"]
-    path: Path = ("tool_choice",)
-    message = "only those are offered that may be called"
-    if not body.get("tools"):
-        report_toolless(choice, writing.loss)
-    elif writing.refuses("tool_choice"):
-        report_unmade(choice, writing.loss, "tool_choice", "the model takes no choice of tools")
-    elif kind == "auto":
-        report_unmade(choice, writing.loss, "tool_choice", "without a choice the model calls as it likes")
-    elif (word := CHOICES.there.get(kind)) is not None:
-        body["tool_choice"] = word
-        report_idle(choice, (), writing.loss)
-    elif kind == "tool" or choice.get("mode") == "required":
-        body["tool_choice"] = CHOICES.there["required"]
-        writing.loss.replace(path, {"type": "required"}, "tool_choice", "representation", message)
-    else:
-        writing.loss.drop(path, "tool_choice", "weakened", message)
+    fitted = fitted_choice(body.get("tools"), _WAYS, writing)
+    if fitted is not None:
+        body["tool_choice"] = CHOICES.there[fitted["type"]]
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
@@ -174,5 +158,5 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 def is_call(block: Block, writing: Writing) -> bool:
     """Whether a block stands in `tool_calls`."""
     return block["type"] == "tool_use" or (
-        block["type"] == "opaque" and block.get("kind") == CALLS and is_native_item(block, "assistant", writing)
+        block["type"] == "opaque" and block.get("kind") == CALLS and writing.endpoint.owns(block)
     )

@@ -50,7 +50,6 @@ class Writing(_turns.Writing):
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME)
         self.model = model or ""
-        self.whole = self.same_origin and "message" in source
         self.media_moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
         self.calls: dict[str, tuple[str, str | None]] = {}

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._content.schema import fitted
 from interlingua.adapters._engine.kit import (
     Wire,
-    report_foreign_state,
-    report_parallel,
     severity_of,
 )
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range, window
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -27,14 +27,11 @@ from interlingua.adapters._requests.members import (
     put,
     within,
 )
-from interlingua.adapters._requests.reasoning import nearest, refuses_reasoning, report_members
+from interlingua.adapters._requests.reasoning import nearest, wish_writer
 from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, write_request
 from interlingua.adapters._requests.rules import (
-    FORMAT,
     MOST_LOGPROBS,
     kept_metadata,
-    report_bare,
-    report_format,
     seed_within,
     stops,
     word,
@@ -65,10 +62,10 @@ from interlingua.adapters.gemini_generate.tables import (
     path_as_sent,
 )
 from interlingua.adapters.gemini_generate.tools import (
+    DIALECT,
     Offered,
     choice_from_wire,
     choice_to_wire,
-    fitted,
     is_mode,
     is_taken,
     json_schema,
@@ -277,8 +274,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     body: Wire = {}
     contents_to_wire(request, body, writing)
     tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
+    _TABLE.finish(request, body, writing)
     if not writing.same_model:
         body.pop("model", None)  # the path names another one
     for name in ("contents", "tools"):
@@ -286,8 +282,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
             body[name] = body[name][0]
     if names := encoding.get("snake"):
         body = in_their_names(body, names)
-    if not writing.same_origin:
-        report_foreign_state(request, endpoint, loss, ())
     return posted(_path(request, model, encoding, endpoint), body)
 
 
@@ -309,9 +303,7 @@ def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endp
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Writes the members beside contents and tools."""
-    report_parallel(request, writing.loss)
-    if request.get("tool_choice") is not None:
-        choice_to_wire(request, body, writing)
+    choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing, ("stream",))
     _TABLE.write_options(request, body, writing)
     if "cachedContent" in body and not _CACHED.isdisjoint(body):
@@ -334,10 +326,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
 # -- reasoning
 
 
-def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wire | None:
-    """Writes the thinkingConfig; what is fitted to the model is reported."""
-    if refuses_reasoning(value, "thinking", writing):
-        return None
+def _reasoning(value: Reasoning, _: Wire, writing: Writing) -> tuple[Any, Reasoning]:
     taken = _fitted(value, writing)
     wire: Wire = {}
     if "effort" in taken:
@@ -348,8 +337,7 @@ def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wir
         wire["thinkingBudget"] = 0 if taken["mode"] == "disabled" else -1
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
-    report_members(value, taken, writing, mode_counts=False)
-    return wire or None
+    return wire or None, taken
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
@@ -384,23 +372,14 @@ def _level(word: str, writing: Writing) -> str:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
-    """Asks for the form of the answer; what of it cannot be asked for is reported."""
-    loss, path, kind = writing.loss, (name,), value["type"]
-    if kind == "text":
-        report_bare(value, writing)
-        return None
-    if kind == "json_schema" and "schema" not in value:
-        loss.replace((name, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
-    if writing.lacks("supports_structured_output", name):
-        loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
-        return None
-    if kind == "json_schema" and "schema" in value:
-        put(body, "generationConfig", "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
-    elif "schema" in value:
-        loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
-    report_format(value, writing, "schema")
-    return "application/json"
+def _form(value: dict[str, Any], body: Wire, writing: Writing) -> str:
+    schema = fitted(value["schema"], DIALECT, writing.loss, (FORMAT, "schema"))
+    put(body, "generationConfig", "responseJsonSchema", schema)
+    return _JSON
+
+
+_JSON: Final = "application/json"
+_FORMS: Final = Forms(_form, json=_JSON, enforced=True)
 
 
 # -- service and labels
@@ -451,9 +430,7 @@ _ROWS: Final[Rows] = {
             "logprobs": _number(Kind.COUNT, "top_logprobs", 0, MOST_LOGPROBS, _top_logprobs),
             "stopSequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
             "responseLogprobs": Row(Kind.SWITCH, "logprobs", plain=()),
-            "responseMimeType": Row(
-                Kind.TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
-            ),
+            "responseMimeType": Row(Kind.TEXT, FORMAT, _read_format, plain=one_of((_JSON,)), write=form_writer(_FORMS)),
             "responseJsonSchema": Row(Kind.ANYTHING, FORMAT, _read_format, plain=is_taken),
             "responseSchema": Row(Kind.OBJECT, FORMAT, _read_format),
             "thinkingConfig": Row(
@@ -464,7 +441,7 @@ _ROWS: Final[Rows] = {
                 },
                 REASONING,
                 parse=_reasoning_from_wire,
-                write=_reasoning,
+                write=wish_writer("thinking", _reasoning),
             ),
         }
     ),

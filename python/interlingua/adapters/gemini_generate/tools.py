@@ -6,38 +6,38 @@ JSON Schema. `parametersJsonSchema` and `responseJsonSchema` hold a part of JSON
 with an equal inside that part are rewritten, the others are left out, said in the description, and reported each.
 """
 
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.schema import (
-    DEEPEST,
     LIMIT,
     LISTED,
-    NAMED,
-    SINGLE,
+    PLACES,
+    Dialect,
     Gone,
-    Places,
     Schema,
     anything,
     are_texts,
     as_object,
     const_as_enum,
-    leave_out,
+    fits,
+    fitted,
     rename,
     replace,
-    with_parts,
 )
 from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
-    report_unmade,
     write_tools,
 )
 from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
-from interlingua.adapters._engine.kit import BiMap, Wire
+from interlingua.adapters._engine.kit import NOTHING, BiMap, Wire
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_differ
 from interlingua.adapters.gemini_generate import computer_use
@@ -93,52 +93,22 @@ _PLAIN: Final[dict[str, type]] = {
     **dict.fromkeys(("properties", "$defs", "items", "additionalProperties"), dict),
 }
 """Keywords that the wire takes, whatever a value of this type says."""
-_PLACES: Final[Places] = {
-    **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
-    **dict.fromkeys(("anyOf", "oneOf", "prefixItems"), LISTED),
-    **dict.fromkeys(("items", "additionalProperties"), SINGLE),
-}
 _SILENT: Final = frozenset(
     ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "strict")
 )
 """Keywords that hold an answer to nothing: without them the same values satisfy the schema. `strict` is no keyword: it is a member of a
 tool that callers of OpenAI often put into the schema."""
 _NEEDLESS: Final[Gone] = ("schema_rewritten", "representation", False)
-_MOST_LEVELS: Final = 64
 
 
 def is_taken(schema: Any, _: Wire) -> bool:
     """Whether the wire takes a schema as it is."""
-    return _fits(schema, 0)
-
-
-def _fits(schema: Any, level: int) -> bool:
-    """Whether nothing has to change in a schema: asked first, for it is so of nearly all."""
-    if type(schema) is not dict:
-        return False
-    if level > _MOST_LEVELS:
-        return True
-    members: Schema = schema
-    for name, value in members.items():
-        kind = type(value)
-        if kind is not _PLAIN.get(name):
-            if not (value in _TYPES if kind is str and name == "type" else _takes(name, value)):
-                return False
-        elif kind is dict:
-            place = _PLACES[name]
-            for part in (value,) if place == SINGLE else value.values():
-                if not _fits(part, level + 1):
-                    return False
-        elif kind is list and name != "enum":
-            for part in value:
-                if not _fits(part, level + 1):
-                    return False
-    return True
+    return fits(schema, DIALECT)
 
 
 def _takes(name: str, value: Any) -> bool:
     """Whether a keyword is one that the wire takes, and has a value that a schema has there; the schemas in it are not looked
-    at."""
+    at. A reference is taken alone."""
     if type(value) is _PLAIN.get(name):
         return True
     match name:
@@ -152,27 +122,10 @@ def _takes(name: str, value: Any) -> bool:
             return type(value) is float or type(value) is Decimal
         case "additionalProperties":
             return type(value) is bool
-        case _:  # a reference, or a keyword that the wire does not take
+        case "$ref":
+            return type(value) is str
+        case _:
             return False
-
-
-def fitted(schema: Any, loss: Loss, path: Path) -> Any:
-    """The schema in the part of JSON Schema that the wire takes; the same object when nothing had to change."""
-    if _fits(schema, 0) or len(path) > DEEPEST:
-        return schema
-    if type(schema) is not dict:
-        return anything(schema, loss, path)
-    places = {**_PLACES, **{name: LISTED for name, _ in _RENAMED if _is_renamed(schema, name)}}
-    made = with_parts(schema, places, path, lambda part, where: fitted(part, loss, where))
-    if made.get("items") is True:
-        made["items"] = anything(True, loss, (*path, "items"))
-    if type(made.get("$ref")) is str:
-        _stand_alone(made, loss, path)
-    else:
-        _rewrite(made, loss, path)
-        gone = {name: _gone(name, value) for name, value in made.items() if not _takes(name, value)}
-        leave_out(made, gone, loss, path)
-    return made
 
 
 def _gone(name: str, value: Any) -> Gone:
@@ -216,23 +169,15 @@ def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
 
 # -- keywords
 
-_RENAMED: Final = (("items", "prefixItems"), ("allOf", "anyOf"))
-"""Lists of schemas that have an equal: those of a tuple, and a lone one of which all hold."""
-
-
-def _is_renamed(schema: Schema, name: str) -> bool:
-    value = schema.get(name)
-    if type(value) is not list:
-        return False
-    return "prefixItems" not in schema if name == "items" else len(value) == 1 and "anyOf" not in schema
-
 
 def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
     """Keywords that have an equal on the wire."""
+    if type(made.get("$ref")) is str:
+        _stand_alone(made, loss, path)
+        return
+    if made.get("items") is True:
+        made["items"] = anything(True, loss, (*path, "items"))
     _unite_definitions(made, loss, path)
-    for name, equal in _RENAMED:
-        if _is_renamed(made, name):
-            rename(made, name, equal, loss, path)
     const_as_enum(made, loss, path)
     kind = made.get("type")
     if type(kind) is str and kind.lower() in _TYPES:
@@ -245,6 +190,18 @@ def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
         value = made.get(name)
         if made.get("type") == "integer" and type(value) is int and limit not in made:
             replace(made, name, limit, value + step, loss, path)
+
+
+DIALECT: Final = Dialect(
+    {**PLACES, "oneOf": LISTED},
+    _takes,
+    _gone,
+    _PLAIN,
+    _TYPES,
+    (("items", "prefixItems", False), ("allOf", "anyOf", True)),  # a tuple, and a lone schema of which all hold
+    _rewrite,
+    alone="$ref",
+)
 
 
 def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
@@ -262,7 +219,7 @@ def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
 def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
     schema = tool.get("input_schema")
     where = (*path, "input_schema")
-    return ABSENT if schema is None else rooted(fitted(schema, writing.loss, where), writing.loss, where)
+    return ABSENT if schema is None else rooted(fitted(schema, DIALECT, writing.loss, where), writing.loss, where)
 
 
 def _read_parameters(raw: Any, tool: Tool, reading: Reading) -> None:
@@ -345,7 +302,7 @@ def _function_from_wire(function: Any, place: str, spellings: Spellings, reading
     wire = _camelised(function, reading)
     tool = read_item(_FUNCTION, wire, {}, reading)
     schema = tool.get("input_schema", _PLAIN_OBJECT)
-    reading.unusual = reading.unusual or schema.get("type") != "object" or not _fits(schema, 0)
+    reading.unusual = reading.unusual or schema.get("type") != "object" or not fits(schema, DIALECT)
     if (parameters := wire.get("parameters")) is not None and not reading.unusual:
         written = {**wire, "parametersJsonSchema": schema}
         del written["parameters"]
@@ -424,12 +381,12 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             return _function_to_wire(tool, writing, path)
         return computer_use.written(tools, run, writing) if path[1] == run.start else None
 
-    written = list(zip(*write_tools(request, writing, write, _read_definition), strict=True))
-    for wire, (position, *_) in written:
+    written, places = write_tools(request, writing, write, _read_definition)
+    for wire, (position,) in zip(written, places, strict=True):
         tool = tools[position]
         if tool.get("kind") == "provider":
             if computer_use.NAME in wire:
-                taken = {tools[other[0]]["name"] for _, other in written if tools[other[0]].get("kind") != "provider"}
+                taken = {tools[other[0]]["name"] for other in places if tools[other[0]].get("kind") != "provider"}
                 computer_use.report_expanded(wire, position, taken.union(tools[at]["name"] for at in run), writing)
             wires.append(wire)
             of.append([position])
@@ -468,15 +425,10 @@ class Offered(NamedTuple):
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.keys() == _COVERED and tool["description"] is not None:
-        schema = tool["input_schema"]
-        if schema is not None and schema.get("type") == "object" and _fits(schema, 0):  # most tools
-            name = writing.written_tool_name(tool["name"], path)
-            return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), _write_schema(tool, writing, path)
+        return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
     return write_item(_FUNCTION, computer_use.as_function(tool, writing, path), writing, path)
-
-
-_COVERED: Final = {"name", "description", "input_schema"}
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
@@ -486,44 +438,34 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
     return of_provider(named, writing.endpoint, next(iter(named)))
 
 
+def _unread(writing: Writing) -> dict[str, str]:
+    """The tools that a choice names, as they are."""
+    choice: dict[str, Any] = writing.source["tool_choice"]
+    names: list[str] = choice.get("names") or [choice.get("name", "")]
+    return dict.fromkeys(names, "function")
+
+
+_WAYS: Final = Ways((*_MODES.there, "tool", "allowed"), lone_by_name=True)
+
+
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the choice of tools; without functions there is none."""
-    loss = writing.loss
-    choice: dict[str, Any] = request["tool_choice"]
-    known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
-    # tools that are not shaped as documented are an option, and may well be what is chosen
-    unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
-    if not (known and "tools" in body) and not unread:
-        message = "the target takes a choice only together with functions"
-        report_unmade(choice, loss, "combination", message)
+    if request.get("tool_choice") is None:
         return
-    if len(choice) == 1 and (word := _MODES.there.get(choice["type"])) is not None:
-        body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
+    named: Callable[[Writing], Mapping[str, str]] = offered_tools
+    tools: Any = offered_tools(writing) and body.get("tools")
+    if not tools and "tools" in ((request.get("options") or NOTHING).get(writing.endpoint.adapter) or NOTHING):
+        tools, named = True, _unread  # which are not shaped as documented, and may well be what is chosen
+    fitted = fitted_choice(tools, _WAYS, writing, named)
+    if fitted is None:
         return
-    names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
-    kept = [name if unread else writing.tool_name(name) for name in names if unread or name in known]
-    calling: Wire = {"mode": _mode(choice, kept)}
-    if kept and calling["mode"] in ("ANY", "VALIDATED"):
-        calling["allowedFunctionNames"] = kept
-    body["toolConfig"] = {"functionCallingConfig": calling}
-    read, _ = choice_from_wire(body["toolConfig"])
-    if read != {name: value for name, value in choice.items() if (name, value) != ("kind", "function")}:
-        complete = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
-        severity = "representation" if complete else "weakened"
-        loss.replace(("tool_choice",), read, "tool_choice", severity, "the choice in the target's terms")
-
-
-def _mode(choice: dict[str, Any], names: list[str]) -> str:
-    match choice["type"]:
-        case "auto":
-            return "AUTO"
-        case "none":
-            return "NONE"
-        case "required":
-            return "ANY"
+    calling: Wire = {}
+    match fitted["type"]:
         case "tool":
-            return "ANY" if names else "AUTO"
-        case _ if choice.get("mode") == "required":
-            return "ANY"
-        case _:
-            return "VALIDATED" if names else "AUTO"
+            calling = {"mode": "ANY", "allowedFunctionNames": [fitted["name"]]}
+        case "allowed":
+            called = [name for _, name in fitted["tools"]]
+            calling = {"mode": "ANY" if fitted["mode"] == "required" else "VALIDATED", "allowedFunctionNames": called}
+        case word:
+            calling = {"mode": _MODES.there[word]}
+    body["toolConfig"] = {"functionCallingConfig": calling}

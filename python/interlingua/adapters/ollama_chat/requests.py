@@ -3,16 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._content.tools import report_unmade
+from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._engine.kit import (
-    NOTHING,
     Wire,
-    report_foreign_state,
-    report_parallel,
-    report_replayable_state,
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -22,7 +19,7 @@ from interlingua.adapters._requests.members import (
     read_model,
     write_nothing,
 )
-from interlingua.adapters._requests.reasoning import asked, level_of, refuses_reasoning, report_wish
+from interlingua.adapters._requests.reasoning import level_of, wish_writer
 from interlingua.adapters._requests.requests import (
     Table,
     body_of,
@@ -31,7 +28,7 @@ from interlingua.adapters._requests.requests import (
     unmeasured,
     write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
+from interlingua.adapters._requests.rules import MOST_LOGPROBS, top_logprobs
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Writing
@@ -62,10 +59,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_replayable_state(writing.state_of(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     return posted("/api/chat", body)
 
 
@@ -73,21 +67,18 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages and tools."""
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
-    if request.get("tool_choice") is not None:
-        report_unmade(request["tool_choice"], writing.loss, "tool_choice", "the wire has no choice of tools")
+    fitted_choice(request.get("tools"), _NO_CHOICE, writing)
     _TABLE.write_members(request, body, writing)
-    report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
     _TABLE.write_options(request, body, writing)
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> bool | str | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "thinking", writing):
-        return None
+_NO_CHOICE: Final = Ways((), narrowed=True)
+
+
+def _reasoning(value: dict[str, Any], _: Wire, __: Writing) -> tuple[Any, dict[str, Any]]:
     think = _think(value)
-    report_wish(value, _think_from_wire(think) or NOTHING, writing)
-    return think
+    return think, _think_from_wire(think) or {}
 
 
 _LEVEL_FOR: Final = {"minimal": "low", "xhigh": "max"}
@@ -106,16 +97,12 @@ def _think(value: Mapping[str, Any]) -> bool | str | None:
     return True if mode is not None else None
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Any:
-    if value["type"] == "text":
-        return None
-    if writing.refuses("structured_output", name) and value["type"] == "json_schema":
-        message = "the answer is asked for as a JSON object without a schema"
-        writing.loss.replace((name,), {"type": "json"}, "unsupported_model", "weakened", message)
-        return "json"
-    schema = asked_schema(value, writing)
-    return "json" if schema is None else schema
+def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
+    schema: Wire = value["schema"]
+    return schema
 
+
+_FORMS: Final = Forms(_form, fits=bool, json="json")
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
@@ -172,8 +159,14 @@ def _is_format(value: Any, _: Wire) -> bool:
 _ROWS: Final[Rows] = {
     "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
     "stream": Row(Kind.SWITCH, "stream", plain=(), write=write_nothing),
-    "think": Row(Kind.SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
-    "format": Row(Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+    "think": Row(
+        Kind.SWITCH_OR_TEXT,
+        REASONING,
+        plain=_is_think,
+        parse=_think_from_wire,
+        write=wish_writer("thinking", _reasoning),
+    ),
+    "format": Row(Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(_FORMS)),
     "logprobs": Row(Kind.SWITCH, "logprobs", plain=()),
     "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
     "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),

@@ -11,26 +11,25 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters._content.calls import arguments, call_id, plain_call, read_call, stated
+from interlingua.adapters._content.choice import may_be_called
 from interlingua.adapters._content.schema import (
     LISTED,
     NAMED,
+    Dialect,
     Gone,
-    Places,
     Schema,
-    anything,
     are_texts,
     as_object,
     const_as_enum,
     definitions,
-    leave_out,
-    one_of_as_any_of,
-    with_parts,
+    fits,
+    fitted,
 )
 from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
-    may_be_called,
+    is_plain,
     unreadable_function,
     write_tools,
 )
@@ -50,7 +49,6 @@ from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
     parse_arguments,
-    within,
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import Items
@@ -60,10 +58,14 @@ from interlingua.canonical.loss import Loss, Path
 
 # ---------------------------------------------------------------------------------------------------- schemas
 
-_ROOT: Final = frozenset(("type", "$defs", "items", "required", "properties"))
-_PROPERTY: Final = frozenset(("type", "items", "description", "enum", "anyOf", "properties", "required"))
-_FLAT: Final = _PROPERTY - {"properties", "anyOf"}
-_PLACES: Final[Places] = {"properties": NAMED, "anyOf": LISTED}
+_ROOT_TAKES: Final = frozenset(("type", "$defs", "items", "required", "properties"))
+_PROPERTY_TAKES: Final = frozenset(("type", "items", "description", "enum", "anyOf", "properties", "required"))
+_PLAIN: Final[dict[str, type]] = {
+    **dict.fromkeys(("type", "description"), str),
+    **dict.fromkeys(("enum", "anyOf"), list),
+    "properties": dict,
+}
+"""The types of keywords that the server reads into something; of another type, it refuses the whole request."""
 _SILENT: Final = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref", "strict"))
 """Keywords that say nothing worth a place in a description."""
 _NO_LIMIT: Final = frozenset(("title", "$schema", "$id", "$comment", "description", "strict"))
@@ -72,39 +74,62 @@ _MOST_REFERENCES: Final = 64
 """So many references of one tool are written out; a schema that refers to itself never ends."""
 
 
+def _is_readable(name: str, value: Any) -> bool:
+    """Whether the server can read a keyword into what it has for it; null is nothing."""
+    if name == "required":
+        return are_texts(value)
+    kind = _PLAIN.get(name)
+    return kind is None or type(value) is kind or value is None or (name == "type" and are_texts(value))
+
+
+def _root_takes(name: str, value: Any) -> bool:
+    return name in _ROOT_TAKES and _is_readable(name, value)
+
+
+def _property_takes(name: str, value: Any) -> bool:
+    return name in _PROPERTY_TAKES and _is_readable(name, value)
+
+
+def _gone_from_root(name: str, _: Any) -> Gone:
+    return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", False
+
+
+def _gone_from_property(name: str, _: Any) -> Gone:
+    in_description = name not in _SILENT and name not in _PROPERTY_TAKES
+    return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", in_description
+
+
+_PROPERTY: Final = Dialect(
+    {"properties": NAMED, "anyOf": LISTED},
+    _property_takes,
+    _gone_from_property,
+    {**_PLAIN, "items": dict},
+    renamed=(("oneOf", "anyOf", False),),
+    rewrite=const_as_enum,
+)
+_ROOT: Final = Dialect(
+    {"properties": NAMED}, _root_takes, _gone_from_root, {"type": str, "properties": dict}, inside=_PROPERTY
+)
+
+
 def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema of a tool as the model will see it; the same object when nothing had to change."""
     if is_kept_whole(schema):
         return schema
-    keeper = _Keeper(definitions(schema), loss)
-    made = with_parts(keeper.readable(schema, path), {"properties": NAMED}, path, keeper.property)
-    if "type" in made:
+    made: Schema = fitted(schema, _ROOT, loss, path, _References(definitions(schema), loss).resolved)
+    if made.get("type", "object") != "object":
+        made = dict(made)
         as_object(made, loss, path)
-    leave_out(made, {name: _gone(name, False) for name in made if name not in _ROOT}, loss, path)
     return made
 
 
 def is_kept_whole(schema: Schema) -> bool:
-    """Whether the server keeps the whole schema: one level of properties without anything that it drops."""
-    if not within(schema, _ROOT) or schema.get("type", "object") != "object":
-        return False
-    properties = schema.get("properties", NOTHING)
-    if not isinstance(properties, dict) or not are_texts(schema.get("required", _NO_LIST)):
-        return False
-    for part in properties.values():
-        if type(part) is not dict:
-            return False
-        for name, value in part.items():
-            if name not in _FLAT or not _is_readable(name, value):
-                return False
-    return True
+    """Whether the server keeps the whole schema."""
+    return schema.get("type", "object") == "object" and fits(schema, _ROOT)
 
 
-_NO_LIST: Final[list[Any]] = []
-
-
-class _Keeper:
-    """Goes through the properties of one tool's schema, which has these definitions."""
+class _References:
+    """The references in one tool's schema, which has these definitions."""
 
     __slots__ = ("_definitions", "_left", "_loss")
 
@@ -113,29 +138,7 @@ class _Keeper:
         self._left = _MOST_REFERENCES
         self._loss = loss
 
-    def property(self, part: Any, path: Path) -> Schema:
-        """The schema of a property, as the server keeps it."""
-        if type(part) is not dict:
-            return anything(part, self._loss, path)
-        made = self.readable(self._resolved(part, path), path)
-        const_as_enum(made, self._loss, path)
-        one_of_as_any_of(made, self._loss, path)
-        made = with_parts(made, _PLACES, path, self.property)
-        gone = {name: _gone(name, name not in _SILENT) for name in made if name not in _PROPERTY}
-        leave_out(made, gone, self._loss, path)
-        return made
-
-    def readable(self, schema: Schema, path: Path) -> Schema:
-        """A copy without keywords that are of no type a schema has there: the server would refuse the whole request."""
-        made = dict(schema)
-        for name in [name for name, value in schema.items() if not _is_readable(name, value)]:
-            del made[name]
-            severity = "representation" if name == "description" else "weakened"
-            message = "no schema has such a value there; the server refuses it"
-            self._loss.drop((*path, name), "schema_weakened", severity, message)
-        return made
-
-    def _resolved(self, part: Schema, path: Path) -> Schema:
+    def resolved(self, part: Schema, path: Path) -> Schema:
         """What a reference stands for, with what stands beside the reference."""
         target = part
         while self._left and isinstance(found := self._definitions.get(str(target.get("$ref"))), dict):
@@ -145,28 +148,6 @@ class _Keeper:
             message = "the server takes no references: what it stands for is written out"
             self._loss.replace(path, target, "schema_rewritten", "representation", message)
         return target
-
-
-def _is_readable(name: str, value: Any) -> bool:
-    """Whether the server can read a keyword of a property into what it has for it; null is nothing."""
-    kind = _KINDS.get(name)
-    if kind is None or type(value) is kind:
-        return name != "required" or are_texts(value)
-    return value is None or (name == "type" and are_texts(value))
-
-
-_KINDS: Final[dict[str, type]] = {
-    "required": list,
-    "properties": dict,
-    "type": str,
-    "description": str,
-    "enum": list,
-    "anyOf": list,
-}
-
-
-def _gone(name: str, in_description: bool) -> Gone:
-    return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", in_description
 
 
 # ---------------------------------------------------------------------------------------------------- rows
@@ -232,14 +213,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if within(tool, _USUAL) and tool.get("description") and tool.get("input_schema"):
-        schema = kept(tool["input_schema"], writing.loss, (*path, "input_schema"))  # the usual tool, on a straight way
-        function = {"name": tool["name"], "description": tool["description"], "parameters": schema}
-        return {"type": "function", "function": function}
+    if is_plain(tool):
+        function = {"name": tool["name"], "description": tool["description"]}
+        return {"type": "function", "function": {**function, "parameters": _write_schema(tool, writing, path)}}
     return write_item(_TOOL, tool, writing, path)
-
-
-_USUAL: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool:

@@ -22,7 +22,7 @@ from interlingua.adapters._history.messages import OF_THINKING, no_place, report
 from interlingua.adapters._openai.members import effort
 from interlingua.adapters._openai.parts import INDEX
 from interlingua.adapters._requests.members import Members, whole
-from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish
+from interlingua.adapters._requests.reasoning import wish_writer
 from interlingua.adapters.openai_chat.tables import Kept, Writing
 from interlingua.canonical.loss import Path
 
@@ -272,15 +272,9 @@ _CONTROLS: Final[dict[str, tuple[str, ...]]] = {
 # ---------------------------------------------------------------------------------------------------- settings to the wire
 
 
-def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _settings_to_wire(value: dict[str, Any], body: Wire, writing: Writing) -> tuple[None, dict[str, Any]]:
     """Asks for reasoning as the provider is asked for it."""
-    value = asked(value)
-    if not value or refuses_reasoning(value, "reasoning_effort", writing):
-        return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
-    if control == "none":
-        writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
-        return
     written: dict[str, Any] = {}
     match control:
         case "reasoning":
@@ -296,7 +290,10 @@ def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writ
                 _write("thinking_budget", value, body, written)
         case _:
             _write_effort(value, body, written, writing)
-    report_wish(value, written, writing)
+    return None, written
+
+
+settings_to_wire: Final = wish_writer("reasoning_effort", _settings_to_wire)
 
 
 def _write(name: str, wish: Mapping[str, Any], body: Wire, written: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import NOTHING, Wire, report_foreign_state, report_replayable_state
+from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._openai.members import (
@@ -12,7 +12,7 @@ from interlingua.adapters._openai.members import (
     SWITCHES,
     TIERS,
     VERBOSITIES,
-    asked_format,
+    forms,
     is_bare_format,
     is_choice,
     is_named_schema,
@@ -23,6 +23,7 @@ from interlingua.adapters._openai.members import (
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai.writing import fits_name
+from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -47,7 +48,7 @@ from interlingua.adapters._requests.requests import (
     unmentioned_json,
     write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, MOST_LOGPROBS, named_format, stops, top_logprobs, word
+from interlingua.adapters._requests.rules import MOST_LOGPROBS, stops, top_logprobs, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
@@ -97,10 +98,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_replayable_state(writing.state_of(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
 
 
@@ -176,16 +174,8 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    match asked_format(name, value, writing, enforced=True):
-        case "text":
-            return {"type": "text"}
-        case "json":
-            return {"type": "json_object"}
-        case "json_schema":
-            return {"type": "json_schema", "json_schema": schema_to_wire(value, writing)}
-        case _:
-            return None
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", "json_schema": schema_to_wire(value, writing)}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -262,7 +252,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
         case {"type": "json_schema" | "json_object", "schema": dict(schema)} if len(value) == 2:
             return {"type": "json_schema", "schema": schema}
         case _:
-            return named_format(value)
+            return bare_form(value)
 
 
 def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -337,7 +327,9 @@ _ROWS: Final[Rows] = {
     "functions": Row(Kind.LIST, read=_read_functions),
     "tool_choice": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",), plain=is_choice),
     "function_call": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",)),
-    "response_format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+    "response_format": Row(
+        Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(forms(_form))
+    ),
     **{name: Row(Kind.ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
     "reasoning_effort": Row(Kind.TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire),
     "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),

@@ -1,9 +1,10 @@
 """Tools, the choice of tools, and calls: each written above read."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._content.calls import argument_text, call_id, free_text, plain_call, read_call, text_of
+from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
@@ -11,7 +12,6 @@ from interlingua.adapters._content.tools import (
     PARAMETERS,
     STRICT,
     Tool,
-    report_toolless,
     unreadable_function,
     write_tools,
 )
@@ -21,7 +21,7 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import Items
 from interlingua.adapters._openai import tools as _openai_tools
 from interlingua.adapters._openai.parts import INDEX
-from interlingua.adapters._openai.tools import as_enforced, fitted_choice, parallel_to_wire, with_required
+from interlingua.adapters._openai.tools import as_enforced, parallel_to_wire, with_required
 from interlingua.adapters._openai.writing import can_be_enforced
 from interlingua.adapters.openai_chat.parts import MARK, Block, has_no_effect
 from interlingua.adapters.openai_chat.tables import Writing
@@ -121,27 +121,18 @@ def functions_from_wire(functions: Any, reading: Reading) -> list[Tool] | None:
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
     parallel_to_wire(request, body, writing)
-    choice = request.get("tool_choice")
-    if choice is None:
-        return
     legacy = "functions" in body and "tools" not in body
-    if not (legacy or "tools" in body):
-        report_toolless(choice, writing.loss)
-    elif writing.refuses("tool_choice"):
-        writing.report_refused("tool_choice", choice)
-    elif not _takes_choice(choice, request, writing):
-        message = "the provider has no such way of choosing tools"
-        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
-    elif (fitted := fitted_choice(choice, writing)) is not None:
+    fitted = fitted_choice(legacy or "tools" in body, Ways(_types(request, writing)), writing)
+    if fitted is not None:
         body["function_call" if legacy else "tool_choice"] = _encoded_choice(fitted, writing, legacy=legacy)
 
 
-def _takes_choice(choice: Mapping[str, Any], request: dict[str, Any], writing: Writing) -> bool:
-    """Whether the provider knows a way of choosing; some know fewer while the model reasons."""
-    allowed = writing.dialect.get("tool_choices")
-    if allowed is None and not _unthinking(request.get("reasoning") or {}):
-        allowed = writing.dialect.get("tool_choices_thinking")
-    return allowed is None or choice["type"] in allowed
+def _types(request: dict[str, Any], writing: Writing) -> Collection[str]:
+    """The ways of choosing that the provider knows; some know fewer while the model reasons."""
+    taken = writing.dialect.get("tool_choices")
+    if taken is None and not _unthinking(request.get("reasoning") or {}):
+        taken = writing.dialect.get("tool_choices_thinking")
+    return ALL if taken is None else taken
 
 
 def _unthinking(reasoning: Mapping[str, Any]) -> bool:

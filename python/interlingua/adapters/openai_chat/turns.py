@@ -183,8 +183,8 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
                 return
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") in _KEPT_WHOLE:
             try:
-                read = _KEPT_WHOLE[block["kind"]](block["value"], writing.reader())
-                turn.members[block["kind"]].append((index, native_item(block, block["kind"], read, writing, path)))
+                item = native_item(block, block["kind"], _KEPT_WHOLE[block["kind"]], writing, path)
+                turn.members[block["kind"]].append((index, item))
                 return
             except Refused as refused:
                 part = writing.placeholder_or_drop(block, path, refused)

@@ -5,15 +5,14 @@ from typing import Any, Final
 
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._engine.verbatim import may_differ
-from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._openai.members import (
     EFFORTS,
     SHARED_ROWS,
     SWITCHES,
     TIERS,
     VERBOSITIES,
-    asked_format,
     effort,
+    forms,
     is_bare_format,
     is_choice,
     is_named_schema,
@@ -23,6 +22,7 @@ from interlingua.adapters._openai.members import (
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared, from_sibling
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai.writing import fits_name
+from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -34,9 +34,9 @@ from interlingua.adapters._requests.members import (
     put,
     within_limit,
 )
-from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish, wish
+from interlingua.adapters._requests.reasoning import wish, wish_writer
 from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, unmentioned_json, write_request
-from interlingua.adapters._requests.rules import FORMAT, named_format, word
+from interlingua.adapters._requests.rules import word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_responses.messages import (
     input_from_wire,
@@ -85,8 +85,6 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
-    state = request.get("provider_state")
-    same_origin = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     instructions, items = input_to_wire(request, writing)
@@ -98,16 +96,13 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     body["input"] = _input(items, writing.encoding)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    if "demands" in endpoint.dialect and not same_origin:
+    _TABLE.finish(request, body, writing)
+    if "demands" in endpoint.dialect and not writing.same_origin:
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
         body["store"] = False
         message = "the provider keeps what is sent over this wire unless it is told not to"
         loss.replace(("options", NAME, "store"), False, "required_default", "representation", message)
-    if state is not None:
-        report_state(request, writing, (), fields=True)
     return posted("/responses", body)
 
 
@@ -162,30 +157,18 @@ def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str]
     return None
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
-    value = asked(value)
-    if not value or refuses_reasoning(value, "reasoning_effort", writing):
-        return None
-    written: dict[str, Any] = {}
-    if (asked_for := effort(value, writing)) is not None:
-        written["effort"] = asked_for
+def _reasoning(value: dict[str, Any], body: Wire, writing: Writing) -> tuple[Any, dict[str, Any]]:
+    taken: dict[str, Any] = {}
+    if (word := effort(value, writing)) is not None:
+        taken["effort"] = word
     if value.get("display") == "summarized":
-        written["display"] = value["display"]
-        put(body, name, "summary", "auto")
-    report_wish(value, written, writing)
-    return asked_for
+        taken["display"] = value["display"]
+        put(body, "reasoning", "summary", "auto")
+    return word, taken
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    match asked_format(name, value, writing, enforced=value.get("schema") is not None):
-        case "text":
-            return {"type": "text"}
-        case "json":
-            return {"type": "json_object"}
-        case "json_schema":
-            return {"type": "json_schema", **schema_to_wire(value, writing)}
-        case _:
-            return None
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", **schema_to_wire(value, writing)}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -264,7 +247,7 @@ def _summary_from_wire(value: str) -> dict[str, Any] | None:
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     if value.get("type") == "json_schema":
         return schema_from_wire({name: item for name, item in value.items() if name != "type"})
-    return named_format(value)
+    return bare_form(value)
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -279,9 +262,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _is_format(value: Wire, _: Wire) -> bool:
     schema = {name: item for name, item in value.items() if name != "type"}
-    return is_bare_format(value) or (
-        value.get("type") == "json_schema" and "schema" in value and is_named_schema(schema)
-    )
+    return is_bare_format(value) or (value.get("type") == "json_schema" and is_named_schema(schema))
 
 
 def _without_logprobs(value: list[Any], _: Wire) -> bool:
@@ -298,12 +279,20 @@ _ROWS: Final[Rows] = {
     "text": Row(
         {
             "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
-            "format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+            "format": Row(
+                Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(forms(_form))
+            ),
         }
     ),
     "reasoning": Row(
         {
-            "effort": Row(Kind.TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
+            "effort": Row(
+                Kind.TEXT,
+                REASONING,
+                plain=one_of(EFFORTS),
+                parse=wish("effort"),
+                write=wish_writer("reasoning_effort", _reasoning),
+            ),
             "summary": Row(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }
     ),

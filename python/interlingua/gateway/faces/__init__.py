@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from interlingua.gateway.clients import is_coheres
+from interlingua.gateway.clients import is_cohere_sdk
 from interlingua.gateway.faces import (
     anthropic_messages,
     bedrock_converse,
@@ -44,10 +44,10 @@ UNKNOWN_OPERATION: dict[str, str] = dict.fromkeys((openai_chat.ADAPTER, openai_r
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths of all faces, and the lists of models that two of them share."""
-    found = [*models.routes(gateway), *(route for face in FACES for route in face.routes(gateway))]
+    all_routes = [*models.routes(gateway), *(route for face in FACES for route in face.routes(gateway))]
     if gateway.objects is not None:
-        found += [route for face in STORING for route in face.stored_routes(gateway)]
-    return found
+        all_routes += [route for face in STORING for route in face.stored_routes(gateway)]
+    return all_routes
 
 
 def of(request: Request) -> str:
@@ -65,21 +65,21 @@ def of(request: Request) -> str:
         return bedrock_converse.ADAPTER
     if "/api/" in path:
         return ollama_chat.ADAPTER
-    if "/v2/" in path or is_coheres(request):
+    if "/v2/" in path or is_cohere_sdk(request):
         return cohere_chat.ADAPTER
     if "anthropic-version" in request.headers or "/v1/messages" in path:
         return anthropic_messages.ADAPTER
     return openai_responses.ADAPTER if "/v1/responses" in path or "/v1/conversations" in path else openai_chat.ADAPTER
 
 
-def alike(request: Request, *, stored: bool) -> list[tuple[str, str]]:
+def likely_operations(request: Request, *, stored: bool) -> list[tuple[str, str]]:
     """Methods and paths that the client may have meant by a request that matches no route: those of the wire that it
     seems to use. A request without signs of a wire also gets the generation path of each wire. `stored` adds the paths
     of stored objects."""
     adapter = of(request)
-    found = [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
+    operations = [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
     if adapter == openai_chat.ADAPTER:
-        found += [face.PATHS[0] for face in FACES]
+        operations += [face.PATHS[0] for face in FACES]
     if stored:
-        found += [path for face in STORING if adapter == face.ADAPTER for path in face.STORED_PATHS]
-    return found
+        operations += [path for face in STORING if adapter == face.ADAPTER for path in face.STORED_PATHS]
+    return operations

@@ -38,8 +38,8 @@ VERSIONS = ("v1beta", "v1")
 _HOUR = timedelta(hours=1)
 _LONGEST_S = 10 * 365 * 86_400
 _SECONDS = re.compile(r"(\d{1,10})(\.\d{1,9})?s")
-_MOST, _SOME = 1000, 50
-_SPELLINGS = {
+_MAX_PAGE, _DEFAULT_PAGE = 1000, 50
+_CACHED_MEMBERS = {
     "systemInstruction": "systemInstruction",
     "system_instruction": "systemInstruction",
     "tools": "tools",
@@ -57,64 +57,64 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         model = body.get("model")
         if not isinstance(model, str) or not model:
             raise InvalidRequest("a cache is one of a model", path="/model")
-        model = f"models/{_bare(model)}"
-        cached: Data = {_SPELLINGS[name]: value for name, value in body.items() if name in _SPELLINGS}
+        model = f"models/{_without_prefix(model)}"
+        cached: Data = {_CACHED_MEMBERS[name]: value for name, value in body.items() if name in _CACHED_MEMBERS}
         cached["contents"] = body.get("contents") or []
         now = objects.marks.moment()
-        told: Data = {"model": model, "createTime": write_time(now), "updateTime": write_time(now)}
+        members: Data = {"model": model, "createTime": write_time(now), "updateTime": write_time(now)}
         if isinstance(title := body.get("displayName", body.get("display_name")), str):
-            told["displayName"] = title
+            members["displayName"] = title
         key = await gateway.caller(request)
-        likely = await gateway.estimate(request, ADAPTER, cached, key, f"/v1beta/{model}:generateContent")
-        told["usageMetadata"] = {"totalTokenCount": likely}
+        tokens = await gateway.estimate(request, ADAPTER, cached, key, f"/v1beta/{model}:generateContent")
+        members["usageMetadata"] = {"totalTokenCount": tokens}
         expires = _expiry(body, objects)
-        made = Stored(
+        cache = Stored(
             objects.marks.token(),
             CACHE,
-            told,
+            members,
             [cached],
             created_at=now,
             expires_at=now + _HOUR // timedelta(microseconds=1) if expires is None else expires,
         )
-        await objects.put(made)
-        return _shown(made)
+        await objects.put(cache)
+        return _resource(cache)
 
     async def listing(request: Request, objects: Objects) -> Any:
-        given = request.query_params.get("pageSize", str(_SOME))
-        if not given.isdecimal() or not 1 <= int(given[:9]) <= _MOST:
-            raise InvalidRequest(f"pageSize is a number from 1 to {_MOST}", path="/pageSize")
+        size = request.query_params.get("pageSize", str(_DEFAULT_PAGE))
+        if not size.isdecimal() or not 1 <= int(size[:9]) <= _MAX_PAGE:
+            raise InvalidRequest(f"pageSize is a number from 1 to {_MAX_PAGE}", path="/pageSize")
         after = request.query_params.get("pageToken") or None
         if after is not None and await objects.find(CACHE, after) is None:
             raise InvalidRequest("there is no page behind this pageToken", path="/pageToken")
-        rows = await objects.listed(CACHE, after=after, limit=int(given) + 1)
-        page: Data = {"cachedContents": [_shown(row) for row in rows[: int(given)]]}
-        return page | ({"nextPageToken": rows[int(given) - 1].id} if len(rows) > int(given) else {})
+        rows = await objects.listed(CACHE, after=after, limit=int(size) + 1)
+        page: Data = {"cachedContents": [_resource(row) for row in rows[: int(size)]]}
+        return page | ({"nextPageToken": rows[int(size) - 1].id} if len(rows) > int(size) else {})
 
     async def retrieve(request: Request, objects: Objects) -> Any:
-        return _shown(await _cache(objects, request.path_params["id"]))
+        return _resource(await _cache(objects, request.path_params["id"]))
 
     async def update(request: Request, objects: Objects) -> Any:
         identity = (await _cache(objects, request.path_params["id"])).id
         expires = _expiry(await gateway.object(request), objects)
         if expires is None:
             raise InvalidRequest("a cache can be given another ttl or expireTime, and nothing else", path="/ttl")
-        told = {"updateTime": write_time(objects.marks.now())}
+        update_time = {"updateTime": write_time(objects.marks.now())}
         changed = await objects.change(
-            CACHE, identity, lambda one: replace(one, body={**one.body, **told}, expires_at=expires)
+            CACHE, identity, lambda cache: replace(cache, body={**cache.body, **update_time}, expires_at=expires)
         )
         if changed is None:
             raise _no_cache()
-        return _shown(changed)
+        return _resource(changed)
 
     async def delete(request: Request, objects: Objects) -> Any:
         if not await objects.remove(CACHE, request.path_params["id"]):
             raise _no_cache()
         return {}
 
-    all_of_them, one = "/cachedContents", "/cachedContents/{id}"
-    places = (
-        (all_of_them, "POST", create),
-        (all_of_them, "GET", listing),
+    collection, one = "/cachedContents", "/cachedContents/{id}"
+    operations = (
+        (collection, "POST", create),
+        (collection, "GET", listing),
         (one, "GET", retrieve),
         (one, "PATCH", update),
         (one, "DELETE", delete),
@@ -122,40 +122,40 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
     return [
         Route(f"/{version}{path}", gateway.stored(ADAPTER, work), methods=[method])
         for version in VERSIONS
-        for path, method, work in places
+        for path, method, work in operations
     ]
 
 
 async def past(request: Request, body: Data, objects: Objects) -> Past:
     """A request with the beginning that its cache holds."""
-    named = body.get("cachedContent", body.get("cached_content"))
-    if not isinstance(named, str):
+    identity = body.get("cachedContent", body.get("cached_content"))
+    if not isinstance(identity, str):
         return Past(body)
-    found = await objects.find(CACHE, named.removeprefix("cachedContents/"))
-    if found is None:
+    cache = await objects.find(CACHE, identity.removeprefix("cachedContents/"))
+    if cache is None:
         return Past(body, unknown=_no_cache())
-    doubled = next((name for name in body if name in _SPELLINGS), None)
-    if doubled is not None:
+    duplicate = next((name for name in body if name in _CACHED_MEMBERS), None)
+    if duplicate is not None:
         message = "a request that names a cache has its instructions and tools from there"
-        raise InvalidRequest(message, path=f"/{doubled}")
-    model = _bare(request.path_params["id"])
-    if f"models/{model}" != found.body["model"]:
-        message = f"the cache is one of {found.body['model']}, and the request is for models/{model[:200]}"
+        raise InvalidRequest(message, path=f"/{duplicate}")
+    model = _without_prefix(request.path_params["id"])
+    if f"models/{model}" != cache.body["model"]:
+        message = f"the cache is one of {cache.body['model']}, and the request is for models/{model[:200]}"
         raise InvalidRequest(message, path="/cachedContent")
     rest = {name: value for name, value in body.items() if name not in ("cachedContent", "cached_content")}
-    cached = found.items[0]
+    cached = cache.items[0]
     return Past({**rest, **cached, "contents": [*cached["contents"], *(rest.get("contents") or ())]})
 
 
-def _shown(found: Stored) -> Data:
-    return {"name": f"cachedContents/{found.id}", **found.body, "expireTime": write_time(found.expires_at or 0)}
+def _resource(cache: Stored) -> Data:
+    return {"name": f"cachedContents/{cache.id}", **cache.body, "expireTime": write_time(cache.expires_at or 0)}
 
 
 async def _cache(objects: Objects, identity: str) -> Stored:
-    found = await objects.find(CACHE, identity)
-    if found is None:
+    cache = await objects.find(CACHE, identity)
+    if cache is None:
         raise _no_cache()
-    return found
+    return cache
 
 
 def _no_cache() -> NotStored:
@@ -163,7 +163,7 @@ def _no_cache() -> NotStored:
     return NotStored("CachedContent not found (or permission denied)", 403, category="permission")
 
 
-def _bare(model: str) -> str:
+def _without_prefix(model: str) -> str:
     return model.removeprefix("models/")
 
 
@@ -174,8 +174,8 @@ def _expiry(body: Data, objects: Objects) -> int | None:
     until = body.get("expireTime", body.get("expire_time"))
     now = objects.marks.now()
     if ttl is not None:
-        found = _SECONDS.fullmatch(ttl) if isinstance(ttl, str) else None
-        if found is None or not 0 < float(ttl[:-1]) <= _LONGEST_S:
+        seconds = _SECONDS.fullmatch(ttl) if isinstance(ttl, str) else None
+        if seconds is None or not 0 < float(ttl[:-1]) <= _LONGEST_S:
             raise InvalidRequest('ttl is a number of seconds above 0, such as "300s"', path="/ttl")
         return now + round(float(ttl[:-1]) * 1_000_000)
     if until is None:

@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from interlingua.access import Key
 from interlingua.gateway.faces import gemini_caches
-from interlingua.gateway.listing import Model, find, listed
+from interlingua.gateway.listing import Model, find, list_models
 
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway
@@ -61,7 +61,9 @@ def models(gateway: "Gateway") -> Work:
     """The operation that lists the models, in the format of this wire."""
 
     async def listing(request: Request, key: Key) -> Any:
-        return {"models": [_model(row) for row in listed(gateway, key, ADAPTER, request.path_params.get("provider"))]}
+        return {
+            "models": [_model(row) for row in list_models(gateway, key, ADAPTER, request.path_params.get("provider"))]
+        }
 
     return listing
 
@@ -69,10 +71,10 @@ def models(gateway: "Gateway") -> Work:
 def model(gateway: "Gateway") -> Work:
     """The operation that shows one model of the list."""
 
-    async def one(request: Request, key: Key) -> Any:
+    async def retrieve(request: Request, key: Key) -> Any:
         return _model(find(gateway, key, ADAPTER, request))
 
-    return one
+    return retrieve
 
 
 async def as_array(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -8,9 +8,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from interlingua.access import Key
-from interlingua.gateway.clients import is_coheres, sdk_of
+from interlingua.gateway.clients import is_cohere_sdk, sdk_of
 from interlingua.gateway.faces import gemini_generate
-from interlingua.gateway.listing import Model, find, listed
+from interlingua.gateway.listing import Model, find, list_models
 
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway
@@ -22,17 +22,18 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
 
     async def as_openai(request: Request, key: Key) -> Any:
-        rows = listed(gateway, key, "openai_chat", request.path_params.get("provider"))
-        form = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
-        return {"object": "list", "data": [form(row) for row in rows]}
+        rows = list_models(gateway, key, "openai_chat", request.path_params.get("provider"))
+        format_model = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
+        return {"object": "list", "data": [format_model(row) for row in rows]}
 
     async def one_as_openai(request: Request, key: Key) -> Any:
-        form = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
-        return form(find(gateway, key, "openai_chat", request))
+        format_model = _mistral if sdk_of(request, "openai_chat") == "mistral" else _openai
+        return format_model(find(gateway, key, "openai_chat", request))
 
     async def as_anthropic(request: Request, key: Key) -> Any:
         rows = [
-            _anthropic(row) for row in listed(gateway, key, "anthropic_messages", request.path_params.get("provider"))
+            _anthropic(row)
+            for row in list_models(gateway, key, "anthropic_messages", request.path_params.get("provider"))
         ]
         ends = {"first_id": rows[0]["id"], "last_id": rows[-1]["id"]} if rows else {"first_id": None, "last_id": None}
         return {"data": rows, "has_more": False, **ends}
@@ -41,7 +42,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
         return _anthropic(find(gateway, key, "anthropic_messages", request))
 
     async def as_cohere(request: Request, key: Key) -> Any:
-        rows = listed(gateway, key, "cohere_chat", request.path_params.get("provider"))
+        rows = list_models(gateway, key, "cohere_chat", request.path_params.get("provider"))
         return {"models": [_cohere(row) for row in rows], "next_page_token": None}
 
     async def one_as_cohere(request: Request, key: Key) -> Any:
@@ -58,7 +59,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
                 return await for_anthropic(request)
             if "x-goog-api-key" in request.headers:
                 return await for_gemini(request)
-            return await (for_cohere if is_coheres(request) else for_openai)(request)
+            return await (for_cohere if is_cohere_sdk(request) else for_openai)(request)
 
         return answer
 
@@ -82,8 +83,8 @@ def _openai(model: Model) -> dict[str, Any]:
 
 def _mistral(model: Model) -> dict[str, Any]:
     """The format for Mistral's SDK, which rejects a model without its type and its capabilities."""
-    able = {"function_calling": "supports_tools", "vision": "supports_images"}
-    capabilities = {word: bool(model.capabilities.get(name)) for word, name in able.items()}
+    flags = {"function_calling": "supports_tools", "vision": "supports_images"}
+    capabilities = {feature: bool(model.capabilities.get(name)) for feature, name in flags.items()}
     return {**_openai(model), "type": "base", "capabilities": {"completion_chat": True, **capabilities}}
 
 
@@ -92,7 +93,7 @@ def _anthropic(model: Model) -> dict[str, Any]:
 
 
 def _cohere(model: Model) -> dict[str, Any]:
-    able = {"tools": "supports_tools", "vision": "supports_images", "json_mode": "supports_structured_output"}
+    flags = {"tools": "supports_tools", "vision": "supports_images", "json_mode": "supports_structured_output"}
     return {
         "name": model.name,
         "is_deprecated": False,
@@ -101,5 +102,5 @@ def _cohere(model: Model) -> dict[str, Any]:
         "context_length": model.max_input_tokens,
         "tokenizer_url": None,
         "default_endpoints": [],
-        "features": [word for word, name in able.items() if model.capabilities.get(name)],
+        "features": [feature for feature, name in flags.items() if model.capabilities.get(name)],
     }

@@ -10,7 +10,7 @@ from interlingua import __version__
 from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
-from interlingua.gateway.listing import Model, listed, named
+from interlingua.gateway.listing import Model, list_models, model_named
 
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway
@@ -30,20 +30,22 @@ _EPOCH = "1970-01-01T00:00:00Z"
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
-    from interlingua.gateway.gateway import Older, Reframed
+    from interlingua.gateway.gateway import OlderOperation, Reframed
 
     completion = Reframed("application/x-ndjson", _completions, "jsonl")
-    older = Older(_as_chat, _as_completion)
+    older = OlderOperation(_chat_request, _completion_response)
 
     async def tags(request: Request, key: Key) -> Any:
-        return {"models": [_tag(row) for row in listed(gateway, key, ADAPTER, request.path_params.get("provider"))]}
+        return {
+            "models": [_tag(row) for row in list_models(gateway, key, ADAPTER, request.path_params.get("provider"))]
+        }
 
     async def show(request: Request, key: Key) -> Any:
         body = await gateway.object(request)
         name = body.get("model", body.get("name"))
         if not isinstance(name, str) or not name:
             raise InvalidWire("the body names no model", path="/model")
-        return _shown(named(gateway, key, ADAPTER, request.path_params.get("provider"), name))
+        return _show_body(model_named(gateway, key, ADAPTER, request.path_params.get("provider"), name))
 
     async def version(_: Request, __: Key) -> Any:
         return {"version": __version__}
@@ -57,16 +59,16 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
     ]
 
 
-_OF_A_PROMPT = ("prompt", "system", "images")
-_OF_MODELS_THERE = ("context", "raw", "suffix", "template")
+_PROMPT_MEMBERS = ("prompt", "system", "images")
+_LOCAL_MODEL_MEMBERS = ("context", "raw", "suffix", "template")
 
 
-def _as_chat(body: dict[str, Any]) -> dict[str, Any]:
+def _chat_request(body: dict[str, Any]) -> dict[str, Any]:
     """A request of `/api/generate` as one of `/api/chat`: the prompt is the message of a user.
 
     Raises `CannotAdapt` for members that need the tokens of a model that runs at the server.
     """
-    for name in _OF_MODELS_THERE:
+    for name in _LOCAL_MODEL_MEMBERS:
         if body.get(name):
             raise CannotAdapt(
                 f"{name} is for a model that runs at the server; use /api/chat", adapter=ADAPTER, path=f"/{name}"
@@ -79,11 +81,11 @@ def _as_chat(body: dict[str, Any]) -> dict[str, Any]:
         raise InvalidWire("the body has no prompt; there is no model to load here", path="/prompt")
     images = {"images": body["images"]} if body.get("images") else {}
     messages = [{"role": "system", "content": system}] if system else []
-    rest = {name: value for name, value in body.items() if name not in (*_OF_A_PROMPT, *_OF_MODELS_THERE)}
+    rest = {name: value for name, value in body.items() if name not in (*_PROMPT_MEMBERS, *_LOCAL_MODEL_MEMBERS)}
     return {**rest, "messages": [*messages, {"role": "user", "content": prompt, **images}]}
 
 
-def _as_completion(line: bytes) -> bytes:
+def _completion_response(line: bytes) -> bytes:
     """A response of `/api/chat`, or a line of its stream, as one of `/api/generate`."""
     body = json.loads(line)
     message = body.pop("message", None) if isinstance(body, dict) else None
@@ -95,7 +97,7 @@ def _as_completion(line: bytes) -> bytes:
 
 async def _completions(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     async for chunk in lines:
-        yield b"".join(_as_completion(line) + b"\n" for line in chunk.splitlines() if line.strip())
+        yield b"".join(_completion_response(line) + b"\n" for line in chunk.splitlines() if line.strip())
 
 
 def _details(model: Model) -> dict[str, Any]:
@@ -120,8 +122,8 @@ def _tag(model: Model) -> dict[str, Any]:
     }
 
 
-def _shown(model: Model) -> dict[str, Any]:
-    able = {"tools": "supports_tools", "vision": "supports_images", "thinking": "supports_thinking"}
+def _show_body(model: Model) -> dict[str, Any]:
+    flags = {"tools": "supports_tools", "vision": "supports_images", "thinking": "supports_thinking"}
     info: dict[str, Any] = {"general.architecture": model.provider}
     if model.max_input_tokens is not None:
         info[f"{model.provider}.context_length"] = model.max_input_tokens
@@ -133,5 +135,8 @@ def _shown(model: Model) -> dict[str, Any]:
         "modified_at": _EPOCH,
         "details": _details(model),
         "model_info": info,
-        "capabilities": ["completion", *(word for word, name in able.items() if model.capabilities.get(name))],
+        "capabilities": [
+            "completion",
+            *(capability for capability, name in flags.items() if model.capabilities.get(name)),
+        ],
     }

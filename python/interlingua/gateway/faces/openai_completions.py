@@ -34,18 +34,18 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
 
     async def listing(request: Request, objects: Objects) -> Any:
-        wanted, limit = _filters(request), limit_of(request)
+        filters, limit = _filters(request), limit_of(request)
         after, descending = request.query_params.get("after"), newest_first(request, "asc")
         if after is not None and await objects.find(COMPLETION, after) is None:
             raise InvalidRequest("the list has nothing of the id after", path="/after")
-        found: list[Data] = []
-        while len(found) <= limit:
+        bodies: list[Data] = []
+        while len(bodies) <= limit:
             rows = await objects.listed(COMPLETION, after=after, limit=_AT_ONCE, newest_first=descending)
-            found += [row.body for row in rows if wanted.items() <= _filtered_members(row.body).items()]
+            bodies += [row.body for row in rows if filters.items() <= _filtered_members(row.body).items()]
             if len(rows) < _AT_ONCE:
                 break
             after = rows[-1].id
-        return page(found[:limit], more=len(found) > limit)
+        return page(bodies[:limit], more=len(bodies) > limit)
 
     async def retrieve(request: Request, objects: Objects) -> Any:
         return (await _completion(request, objects)).body
@@ -54,7 +54,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         identity = (await _completion(request, objects)).id
         metadata = metadata_of(await gateway.object(request))
         changed = await objects.change(
-            COMPLETION, identity, lambda one: replace(one, body={**one.body, "metadata": metadata})
+            COMPLETION, identity, lambda completion: replace(completion, body={**completion.body, "metadata": metadata})
         )
         if changed is None:
             raise _no_completion(identity)
@@ -67,18 +67,18 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         return {"id": identity, "object": "chat.completion.deleted", "deleted": True}
 
     async def messages(request: Request, objects: Objects) -> Any:
-        found = await _completion(request, objects)
-        return page_of(request, [_message(found.id, *one) for one in enumerate(found.items)], "asc")
+        completion = await _completion(request, objects)
+        return page_of(request, [_message(completion.id, *entry) for entry in enumerate(completion.items)], "asc")
 
     one = "/v1/chat/completions/{id}"
-    places = (
+    operations = (
         ("/v1/chat/completions", "GET", listing),
         (one, "GET", retrieve),
         (one, "POST", update),
         (one, "DELETE", delete),
         (f"{one}/messages", "GET", messages),
     )
-    return [Route(path, gateway.stored(ADAPTER, work), methods=[method]) for path, method, work in places]
+    return [Route(path, gateway.stored(ADAPTER, work), methods=[method]) for path, method, work in operations]
 
 
 async def past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
@@ -92,42 +92,42 @@ async def past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
 class _Keeper:
     """Stores one completion."""
 
-    def __init__(self, gateway: "Gateway", objects: Objects, asked: Data) -> None:
+    def __init__(self, gateway: "Gateway", objects: Objects, request: Data) -> None:
         self.id = f"chatcmpl-{objects.marks.token()}"
         self._gateway = gateway
         self._objects = objects
-        self._asked = asked
+        self._request = request
         self._now = objects.marks.moment()
 
-    def shown(self, body: Data, status: str) -> Data:  # noqa: ARG002
+    def for_client(self, body: Data, status: str) -> Data:  # noqa: ARG002
         """The completion with its id, its time and its metadata."""
         created = body.get("created") or self._now // _SECOND
-        return {**body, "id": self.id, "created": created, "metadata": self._asked.get("metadata") or {}}
+        return {**body, "id": self.id, "created": created, "metadata": self._request.get("metadata") or {}}
 
     def chunk(self, chunk: bytes) -> bytes:
         """The same chunk: a chunk of a stream has no metadata."""
         return chunk
 
-    async def keep(self, said: list[Data], answer: Data, body: Data) -> None:
+    async def keep(self, messages: list[Data], answer: Data, body: Data) -> None:
         """Stores the completion."""
-        made = Stored(
+        completion = Stored(
             self.id,
             COMPLETION,
             body,
-            self._asked.get("messages") or [],
-            [*said, answer],
+            self._request.get("messages") or [],
+            [*messages, answer],
             created_at=self._now,
             expires_at=self._gateway.expiry(),
         )
-        await self._objects.put(made)
+        await self._objects.put(completion)
 
 
 async def _completion(request: Request, objects: Objects) -> Stored:
     identity = request.path_params["id"]
-    found = await objects.find(COMPLETION, identity)
-    if found is None:
+    completion = await objects.find(COMPLETION, identity)
+    if completion is None:
         raise _no_completion(identity)
-    return found
+    return completion
 
 
 def _no_completion(identity: str) -> NotStored:
@@ -136,9 +136,9 @@ def _no_completion(identity: str) -> NotStored:
 
 def _filters(request: Request) -> dict[str, str]:
     """The conditions for the completions of a list: a model, entries of their metadata."""
-    named = {name: value for name, value in request.query_params.items() if name.startswith("metadata[")}
+    filters = {name: value for name, value in request.query_params.items() if name.startswith("metadata[")}
     model = request.query_params.get("model")
-    return named if model is None else {**named, "model": model}
+    return filters if model is None else {**filters, "model": model}
 
 
 def _filtered_members(body: Data) -> Data:

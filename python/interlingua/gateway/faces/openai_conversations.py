@@ -32,7 +32,7 @@ STORED_PATHS = (
 
 Data = dict[str, Any]
 
-_MOST_ITEMS = 20  # added by one request
+_MAX_ITEMS = 20  # added by one request
 
 
 def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
@@ -44,22 +44,24 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         items = _added(objects, body.get("items") or [])
         messages = messages_of(gateway, items) if items else []
         marks = objects.marks
-        made = Stored(f"conv_{marks.token()}", CONVERSATION, metadata, created_at=marks.moment())
-        await objects.put(made)
+        conversation = Stored(f"conv_{marks.token()}", CONVERSATION, metadata, created_at=marks.moment())
+        await objects.put(conversation)
         if items:
-            await objects.put(part=Stored("", PART, {}, items, messages, owner_id=made.id))
-        return _shown(made)
+            await objects.put(part=Stored("", PART, {}, items, messages, owner_id=conversation.id))
+        return _resource(conversation)
 
     async def retrieve(request: Request, objects: Objects) -> Any:
-        return _shown(await _conversation(request, objects))
+        return _resource(await _conversation(request, objects))
 
     async def update(request: Request, objects: Objects) -> Any:
         identity = (await _conversation(request, objects)).id
         metadata = metadata_of(await gateway.object(request))
-        found = await objects.change(CONVERSATION, identity, lambda one: replace(one, body=metadata))
-        if found is None:
+        changed = await objects.change(
+            CONVERSATION, identity, lambda conversation: replace(conversation, body=metadata)
+        )
+        if changed is None:
             raise _no_conversation(identity)
-        return _shown(found)
+        return _resource(changed)
 
     async def delete(request: Request, objects: Objects) -> Any:
         identity = request.path_params["id"]
@@ -72,27 +74,27 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
 
     async def add(request: Request, objects: Objects) -> Any:
         identity = (await _conversation(request, objects)).id
-        given = _added(objects, (await gateway.object(request)).get("items"))
-        if not given:
+        added = _added(objects, (await gateway.object(request)).get("items"))
+        if not added:
             raise InvalidRequest("there is no item to add", path="/items")
-        part = Stored("", PART, {}, given, messages_of(gateway, given), owner_id=identity)
+        part = Stored("", PART, {}, added, messages_of(gateway, added), owner_id=identity)
         await objects.put(part=part)
-        return page(given, more=False)
+        return page(added, more=False)
 
     async def item(request: Request, objects: Objects) -> Any:
         return (await _item(request, objects))[1]
 
     async def remove(request: Request, objects: Objects) -> Any:
-        part, found = await _item(request, objects)
+        part, removed = await _item(request, objects)
 
-        def without(one: Stored) -> Stored | None:
-            left = [item for item in one.items if item["id"] != found["id"]]
-            return replace(one, items=left, messages=messages_of(gateway, left)) if left else None
+        def without(part: Stored) -> Stored | None:
+            remaining = [item for item in part.items if item["id"] != removed["id"]]
+            return replace(part, items=remaining, messages=messages_of(gateway, remaining)) if remaining else None
 
         await objects.change(PART, part.id, without)
-        return _shown(await _conversation(request, objects))
+        return _resource(await _conversation(request, objects))
 
-    places = {
+    operations_by_path = {
         "/v1/conversations": {"POST": create},
         "/v1/conversations/{id}": {"GET": retrieve, "POST": update, "DELETE": delete},
         "/v1/conversations/{id}/items": {"GET": items, "POST": add},
@@ -100,34 +102,34 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
     }
     return [
         Route(path, gateway.stored(ADAPTER, work), methods=[method])
-        for path, operations in places.items()
+        for path, operations in operations_by_path.items()
         for method, work in operations.items()
     ]
 
 
-def _added(objects: Objects, given: Any) -> list[Data]:
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+def _added(objects: Objects, items: Any) -> list[Data]:
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise InvalidWire("items is a list of items", path="/items")
-    if len(given) > _MOST_ITEMS:
-        raise InvalidRequest(f"at most {_MOST_ITEMS} items are added at once", path="/items")
-    return items_of(given, objects.marks.token)
+    if len(items) > _MAX_ITEMS:
+        raise InvalidRequest(f"at most {_MAX_ITEMS} items are added at once", path="/items")
+    return items_of(items, objects.marks.token)
 
 
-def _shown(found: Stored) -> Data:
+def _resource(conversation: Stored) -> Data:
     return {
-        "id": found.id,
+        "id": conversation.id,
         "object": "conversation",
-        "created_at": found.created_at // 1_000_000,
-        "metadata": found.body,
+        "created_at": conversation.created_at // 1_000_000,
+        "metadata": conversation.body,
     }
 
 
 async def _conversation(request: Request, objects: Objects) -> Stored:
     identity = request.path_params["id"]
-    found = await objects.find(CONVERSATION, identity)
-    if found is None:
+    conversation = await objects.find(CONVERSATION, identity)
+    if conversation is None:
         raise _no_conversation(identity)
-    return found
+    return conversation
 
 
 async def _parts(request: Request, objects: Objects) -> list[Stored]:
@@ -140,12 +142,12 @@ async def _parts(request: Request, objects: Objects) -> list[Stored]:
 
 async def _item(request: Request, objects: Objects) -> tuple[Stored, Data]:
     """An item of a conversation, and the part that holds it."""
-    wanted = request.path_params["item"]
+    identity = request.path_params["item"]
     for part in await _parts(request, objects):
         for item in part.items:
-            if item["id"] == wanted:
+            if item["id"] == identity:
                 return part, item
-    raise NotStored(f"Item with id '{wanted[:200]}' not found in the conversation.")
+    raise NotStored(f"Item with id '{identity[:200]}' not found in the conversation.")
 
 
 def _no_conversation(identity: str) -> NotStored:

@@ -29,21 +29,21 @@ _PREFIXES = {
     "custom_tool_call_output": "ctco_",
 }
 _OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
-_MOST = 100
-_SOME = 20
+_MAX_PAGE = 100
+_DEFAULT_PAGE = 20
 
 
-def items_of(given: Any, token: Callable[[], str]) -> list[Data]:
+def items_of(content: Any, token: Callable[[], str]) -> list[Data]:
     """A client's input (a text, or items) as the items that the API shows for it: each has an id and all its
     members."""
-    if isinstance(given, str):
-        given = [{"role": "user", "content": given}]
-    return [_item(one, token) for one in given or ()]
+    if isinstance(content, str):
+        content = [{"role": "user", "content": content}]
+    return [_item(item, token) for item in content or ()]
 
 
-def _item(given: Data, token: Callable[[], str]) -> Data:
-    kind = given.get("type") or "message"
-    item = {**given, "type": kind}
+def _item(content: Data, token: Callable[[], str]) -> Data:
+    kind = content.get("type") or "message"
+    item = {**content, "type": kind}
     if not isinstance(item.get("id"), str):
         item["id"] = _PREFIXES.get(kind, "item_") + token()
     if kind == "message" and isinstance(text := item.get("content"), str):
@@ -59,19 +59,19 @@ def messages_of(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
 
     Raises `InvalidWire` for items that are not of this wire.
     """
-    messages = _read(gateway, items)
-    called = [item for item in items if item.get("type") in _OUTPUTS]
+    messages = _read_items(gateway, items)
+    calls = [item for item in items if item.get("type") in _OUTPUTS]
     blocks = [block for message in messages for block in calls_in(message["content"])]
-    if not called or len(called) != len(blocks):
+    if not calls or len(calls) != len(blocks):
         return messages
     names: dict[str, str] = {}
-    for item, block in zip(called, blocks, strict=True):
-        answer = {"type": _OUTPUTS[item["type"]], "call_id": item.get("call_id"), "output": ""}
-        names[block["id"]] = _read(gateway, [answer])[0]["content"][0]["tool_use_id"]
+    for item, block in zip(calls, blocks, strict=True):
+        output = {"type": _OUTPUTS[item["type"]], "call_id": item.get("call_id"), "output": ""}
+        names[block["id"]] = _read_items(gateway, [output])[0]["content"][0]["tool_use_id"]
     return [{**message, "content": renamed(message["content"], names)} for message in messages]
 
 
-def _read(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
+def _read_items(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
     wire = {"method": "POST", "path": "/v1/responses", "headers": {}, "body": {"model": "any", "input": list(items)}}
     request, _ = translate.from_wire_request(wire, gateway.generator.home(ADAPTER, None))
     messages: list[Data] = data_of(request)["messages"]
@@ -80,18 +80,18 @@ def _read(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
 
 def limit_of(request: Request) -> int:
     """How many entries of a list a client requests. Raises `InvalidRequest`."""
-    given = request.query_params.get("limit", str(_SOME))
-    if not given.isdecimal() or not 1 <= int(given[:9]) <= _MOST:
-        raise InvalidRequest(f"limit is a number from 1 to {_MOST}", path="/limit")
-    return int(given)
+    limit = request.query_params.get("limit", str(_DEFAULT_PAGE))
+    if not limit.isdecimal() or not 1 <= int(limit[:9]) <= _MAX_PAGE:
+        raise InvalidRequest(f"limit is a number from 1 to {_MAX_PAGE}", path="/limit")
+    return int(limit)
 
 
 def newest_first(request: Request, order: str) -> bool:
     """Whether a client requests a list in descending order; `order` is the default. Raises `InvalidRequest`."""
-    given = request.query_params.get("order", order)
-    if given not in ("asc", "desc"):
+    requested = request.query_params.get("order", order)
+    if requested not in ("asc", "desc"):
         raise InvalidRequest("order is asc or desc", path="/order")
-    return given == "desc"
+    return requested == "desc"
 
 
 def page(rows: list[Data], *, more: bool) -> Data:
@@ -105,19 +105,19 @@ def page_of(request: Request, rows: list[Data], order: str) -> Data:
     rows = rows[::-1] if newest_first(request, order) else rows
     after = request.query_params.get("after")
     if after is not None:
-        place = next((number for number, row in enumerate(rows) if row["id"] == after), None)
-        if place is None:
+        position = next((number for number, row in enumerate(rows) if row["id"] == after), None)
+        if position is None:
             raise InvalidRequest("the list has nothing of the id after", path="/after")
-        rows = rows[place + 1 :]
+        rows = rows[position + 1 :]
     limit = limit_of(request)
     return page(rows[:limit], more=len(rows) > limit)
 
 
 def metadata_of(body: Data) -> Data:
     """The metadata of a body. Raises `InvalidRequest` for metadata that is not an object of texts."""
-    given = body.get("metadata")
-    if given is None:
+    metadata = body.get("metadata")
+    if metadata is None:
         return {}
-    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise InvalidRequest("metadata is an object of texts", path="/metadata")
-    return given
+    return metadata

@@ -46,8 +46,8 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths of stored objects, and their operations."""
 
     async def retrieve(request: Request, objects: Objects) -> Any:
-        found = await _response(request, objects)
-        return _streamed(gateway, request, found.body) if request.query_params.get("stream") == "true" else found.body
+        stored = await _response(request, objects)
+        return _streamed(gateway, request, stored.body) if request.query_params.get("stream") == "true" else stored.body
 
     async def delete(request: Request, objects: Objects) -> Any:
         identity = request.path_params["id"]
@@ -60,10 +60,14 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         raise Refused("invalid_request", "Cannot cancel a synchronous response.", 400)
 
     async def input_items(request: Request, objects: Objects) -> Any:
-        own = await _response(request, objects)
-        before = await objects.before(RESPONSE, own.id) or []
-        earlier = before[:-1] if own.owner_id is None else [one for one in before if one.position < own.position]
-        return page_of(request, [*(item for one in earlier for item in one.said()), *own.items], "desc")
+        response = await _response(request, objects)
+        before = await objects.before(RESPONSE, response.id) or []
+        earlier = (
+            before[:-1]
+            if response.owner_id is None
+            else [previous for previous in before if previous.position < response.position]
+        )
+        return page_of(request, [*(item for previous in earlier for item in previous.said()), *response.items], "desc")
 
     return [
         Route("/v1/responses/{id}", gateway.stored(ADAPTER, retrieve), methods=["GET"]),
@@ -75,10 +79,10 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
 
 async def _response(request: Request, objects: Objects) -> Stored:
     identity = request.path_params["id"]
-    found = await objects.find(RESPONSE, identity)
-    if found is None:
+    response = await objects.find(RESPONSE, identity)
+    if response is None:
         raise _no_response(identity)
-    return found
+    return response
 
 
 def _no_response(identity: str) -> NotStored:
@@ -93,40 +97,40 @@ async def _past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
     previous, conversation = body.get("previous_response_id"), body.get("conversation")
     if isinstance(conversation, dict):
         conversation = conversation.get("id")
-    named = conversation if previous is None else previous
+    identity = conversation if previous is None else previous
     stores = body.get("store") in (None, True)
-    if named is None and not stores:
+    if identity is None and not stores:
         return Past(body)
     before: list[Stored] = []
-    if named is not None:
+    if identity is not None:
         if previous is not None and conversation is not None:
             message = "a request goes on from a response or from a conversation; previous_response_id and conversation exclude each other"
             raise InvalidRequest(message, path="/conversation")
-        if not isinstance(named, str):
+        if not isinstance(identity, str):
             return Past(body)  # the reader of the request reports the error
-        found = await objects.before(RESPONSE if previous is not None else CONVERSATION, named)
-        if found is None:
-            return Past(body, unknown=_unknown(previous, named))
-        before = found
+        stored_before = await objects.before(RESPONSE if previous is not None else CONVERSATION, identity)
+        if stored_before is None:
+            return Past(body, unknown=_unknown_past(previous, identity))
+        before = stored_before
     rest = {name: value for name, value in body.items() if name not in ("previous_response_id", "conversation")}
     if stores:
         rest.pop("store", None)  # the gateway stores it
-    if named is not None and not isinstance(rest.get("input"), list):
+    if identity is not None and not isinstance(rest.get("input"), list):
         rest["input"] = [{"role": "user", "content": rest["input"]}] if rest.get("input") else []
     return Past(
         body=rest,
-        before=[message for one in before for message in one.messages],
+        before=[message for stored in before for message in stored.messages],
         instructions=None if body.get("instructions") is None else {**rest, "input": []},
         keeper=_Keeper(gateway, objects, body, previous, conversation, stores=stores),
         runs_there=body.get("background") is True,
     )
 
 
-def _unknown(previous: str | None, named: str) -> NotStored:
+def _unknown_past(previous: str | None, identity: str) -> NotStored:
     if previous is None:
-        return NotStored(f"Conversation with id '{named[:200]}' not found.", path="/conversation")
+        return NotStored(f"Conversation with id '{identity[:200]}' not found.", path="/conversation")
     return NotStored(
-        f"Previous response with id '{named[:200]}' not found.",
+        f"Previous response with id '{identity[:200]}' not found.",
         400,
         category="invalid_request",
         code="previous_response_not_found",
@@ -147,7 +151,7 @@ class _Keeper:
         self,
         gateway: "Gateway",
         objects: Objects,
-        asked: Data,
+        request: Data,
         previous: str | None,
         conversation: str | None,
         *,
@@ -156,25 +160,25 @@ class _Keeper:
         self.id = f"resp_{objects.marks.token()}"
         self._gateway = gateway
         self._objects = objects
-        self._asked = asked
+        self._request = request
         self._previous = previous
         self._conversation = conversation
         self._stores = stores
         self._now = objects.marks.moment()
         self._streamed: Data | None = None
 
-    def shown(self, body: Data, status: str) -> Data:
+    def for_client(self, body: Data, status: str) -> Data:
         """The answer with the members that state where it is stored."""
         if self._streamed is not None:
             body = self._streamed
         if status == "cancelled":
             body = {**body, "status": "cancelled", "error": None}
-        return self._stamped(body)
+        return self._with_members(body)
 
-    def _stamped(self, body: Data) -> Data:
+    def _with_members(self, body: Data) -> Data:
         stamped = {
-            "instructions": self._asked.get("instructions"),
-            "metadata": self._asked.get("metadata") or {},
+            "instructions": self._request.get("instructions"),
+            "metadata": self._request.get("metadata") or {},
             **body,
             "id": self.id,
             "created_at": body.get("created_at") or self._now // _SECOND,
@@ -196,15 +200,15 @@ class _Keeper:
         event: Any = json.loads(data) if mark else None
         if not isinstance(event, dict) or not isinstance(event.get("response"), dict):
             return frame
-        event["response"] = self._stamped(event["response"])
+        event["response"] = self._with_members(event["response"])
         if event.get("type") in _LAST:
             self._streamed = event["response"]
         return head + mark + json.dumps(event) + b"\n\n"
 
-    async def keep(self, said: list[Data], answer: Data, body: Data) -> None:
+    async def keep(self, messages: list[Data], answer: Data, body: Data) -> None:
         """Store the answer, and the messages before it."""
-        items = items_of(self._asked.get("input"), self._objects.marks.token)
-        messages = [*said, answer]
+        items = items_of(self._request.get("input"), self._objects.marks.token)
+        all_messages = [*messages, answer]
         rows: list[Stored] = []
         if self._stores:
             rows.append(
@@ -213,7 +217,7 @@ class _Keeper:
                     RESPONSE,
                     body,
                     items,
-                    messages,
+                    all_messages,
                     owner_id=self._conversation,
                     previous_id=self._previous,
                     created_at=self._now,
@@ -222,7 +226,7 @@ class _Keeper:
             )
         part = None
         if self._conversation is not None:
-            part = Stored("", PART, {}, [*items, *body["output"]], messages, owner_id=self._conversation)
+            part = Stored("", PART, {}, [*items, *body["output"]], all_messages, owner_id=self._conversation)
         await self._objects.put(*rows, part=part)
 
 

@@ -11,13 +11,13 @@ import msgspec
 
 from interlingua import adapters, registry, translate
 from interlingua.adapters._engine.kit import data_of
-from interlingua.adapters._errors.recognition import CANONICAL
+from interlingua.adapters._recognition import CANONICAL
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, ProviderError
 from interlingua.canonical.loss import Entry, parse_pointer
 from interlingua.gateway.calls import without_values
-from interlingua.gateway.inspector.pieces import pieces, shown
+from interlingua.gateway.inspector.pieces import as_text, pieces
 from interlingua.gateway.inspector.places import Finder, Places
 from interlingua.gateway.inspector.recognising import KINDS, events_of, recognise
 
@@ -27,8 +27,8 @@ Write = Callable[[Data, Endpoint], tuple[Mapping[str, Any], list[Entry]]]
 LIMIT = 4 << 20
 """The longest value that can be compared, in bytes."""
 
-_PLACED = 256 << 10  # bytes of the longest value whose losses are located in both wires
-_MOST_PLACED = 60  # losses of one side that are located
+_LOCATED_BYTES = 256 << 10  # bytes of the longest value whose losses are located in both wires
+_MAX_LOCATED = 60  # losses of one side that are located
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Side:
     pieces: list[Data] | None = None
     loss: list[Data] = field(default_factory=list[Data])
     error: Data | None = None
-    about: Data = field(default_factory=dict[str, Any])
+    details: Data = field(default_factory=dict[str, Any])
 
     def as_data(self) -> Data:
         """The side as JSON data."""
@@ -50,11 +50,11 @@ class Side:
             "pieces": self.pieces,
             "loss": self.loss,
             "error": self.error,
-            **self.about,
+            **self.details,
         }
 
 
-def compare(given: bytes, kind: str | None = None, wire: str | None = None) -> Data:
+def compare(data: bytes, kind: str | None = None, wire: str | None = None) -> Data:
     """Compare a value in all wires. Its kind and its wire are recognised unless they are named.
 
     Raises `InvalidRequest` for unknown names. An error of the value itself is in the member `error` of the result.
@@ -63,23 +63,27 @@ def compare(given: bytes, kind: str | None = None, wire: str | None = None) -> D
         raise InvalidRequest(f"a kind is one of {', '.join(KINDS)}", path="/kind")
     if wire is not None and wire not in (CANONICAL, *adapters.names()):
         raise InvalidRequest(f"a wire is one of {', '.join((CANONICAL, *adapters.names()))}", path="/wire")
-    if len(given) > LIMIT:
+    if len(data) > LIMIT:
         raise InvalidRequest(f"the playground takes values of up to {LIMIT} bytes")
-    found = recognise(given)
-    fitting = [one for one in found if (kind or one[0]) == one[0] and (wire or one[1]) == one[1]]
-    chosen = fitting[0] if fitting else (kind or (found[0][0] if found else "request"), wire or _first(found))
-    answer: Data = {"kind": chosen[0], "wire": chosen[1], "recognised": found, "error": None, "sides": []}
-    if not found and kind is None and wire is None:
-        return answer | {"error": _unknown()}
+    recognised = recognise(data)
+    fitting = [pair for pair in recognised if (kind or pair[0]) == pair[0] and (wire or pair[1]) == pair[1]]
+    chosen = (
+        fitting[0]
+        if fitting
+        else (kind or (recognised[0][0] if recognised else "request"), wire or _first_wire(recognised))
+    )
+    result: Data = {"kind": chosen[0], "wire": chosen[1], "recognised": recognised, "error": None, "sides": []}
+    if not recognised and kind is None and wire is None:
+        return result | {"error": _unknown()}
     try:
-        sides = (_stream if chosen[0] == "stream" else _document)(given, *chosen)
+        sides = (_stream if chosen[0] == "stream" else _document)(data, *chosen)
     except InterlinguaError as problem:
-        return answer | {"error": _error_data(problem)}
-    return answer | {"sides": [side.as_data() for side in sides]}
+        return result | {"error": _error_data(problem)}
+    return result | {"sides": [side.as_data() for side in sides]}
 
 
-def _first(found: list[tuple[str, str]]) -> str:
-    return found[0][1] if found else CANONICAL
+def _first_wire(recognised: list[tuple[str, str]]) -> str:
+    return recognised[0][1] if recognised else CANONICAL
 
 
 def _unknown() -> Data:
@@ -97,10 +101,10 @@ def _error_data(problem: InterlinguaError) -> Data:
 # ---------------------------------------------------------------------------------------------------- documents
 
 
-def _document(given: bytes, kind: str, wire: str) -> list[Side]:
+def _document(data: bytes, kind: str, wire: str) -> list[Side]:
     """A request, an answer or an error in all wires."""
     name = kind.capitalize()
-    value = _json(given)
+    value = _json(data)
     write: Write = {"request": _write_request, "response": _write_response, "error": _write_error}[kind]
     at = ""
     source: Endpoint | None = None
@@ -109,31 +113,31 @@ def _document(given: bytes, kind: str, wire: str) -> list[Side]:
         canonical = translate.load(value, name)
     else:
         source = translate.endpoint_of(wire)
-        canonical, read_loss, at = _read(value, kind, source)
+        canonical, read_loss, at = _read_value(value, kind, source)
     # a loss policy of the value itself would refuse projections that are to be shown
     canonical = {member: part for member, part in canonical.items() if member != "loss_policy"}
-    finder = None
-    if len(given) <= _PLACED:
+    source_finder = None
+    if len(data) <= _LOCATED_BYTES:
         # an error is written from the body that it was read from: without that body, changes of other members show
-        finder = Finder(
+        source_finder = Finder(
             data_of(translate.without_raw(canonical)) if kind == "error" else canonical,
             name,
             (lambda document: document) if source is None else lambda document: write(document, source)[0]["body"],
         )
-    sides = [Side(CANONICAL, _pretty(canonical), loss=_placed(read_loss, finder, None, at))]
+    sides = [Side(CANONICAL, _pretty(canonical), loss=_with_places(read_loss, source_finder, None, at))]
     for target in adapters.names():
         side = Side(target)
         endpoint = translate.endpoint_of(target)
         try:
             written, loss = write(canonical, endpoint)
             side.text = _pretty(written["body"])
-            side.about = {part: written[part] for part in ("status", "headers") if part in written}
+            side.details = {part: written[part] for part in ("status", "headers") if part in written}
             if kind == "request":
-                side.about["path"] = _path(endpoint, written["path"])
-            there = None
-            if finder is not None:
-                there = Finder(canonical, name, _body_of(write, endpoint), written["body"])
-            side.loss = _placed([*read_loss, *loss], finder, there, at)
+                side.details["path"] = _path(endpoint, written["path"])
+            target_finder = None
+            if source_finder is not None:
+                target_finder = Finder(canonical, name, _body_of(write, endpoint), written["body"])
+            side.loss = _with_places([*read_loss, *loss], source_finder, target_finder, at)
         except InterlinguaError as problem:
             side.error = _error_data(problem)
         sides.append(side)
@@ -144,29 +148,29 @@ def _body_of(write: Write, endpoint: Endpoint) -> Callable[[Data], Any]:
     return lambda document: write(document, endpoint)[0]["body"]
 
 
-def _json(given: bytes) -> Any:
+def _json(data: bytes) -> Any:
     try:
-        return json.loads(given)
+        return json.loads(data)
     except InvalidRequest:
-        return given.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")
 
 
-def _read(value: Any, kind: str, source: Endpoint) -> tuple[Mapping[str, Any], list[Entry], str]:
+def _read_value(value: Any, kind: str, source: Endpoint) -> tuple[Mapping[str, Any], list[Entry], str]:
     """The canonical value of a wire's value, the loss of reading, and the path of the body in the given value."""
     if kind == "error":
-        whole = isinstance(value, dict) and type(value.get("status")) is int and "body" in value
-        status = value["status"] if whole else None
-        headers = {str(name): str(text) for name, text in (value.get("headers") or {}).items()} if whole else {}
-        body = value["body"] if whole else value
+        is_wrapped = isinstance(value, dict) and type(value.get("status")) is int and "body" in value
+        status = value["status"] if is_wrapped else None
+        headers = {str(name): str(text) for name, text in (value.get("headers") or {}).items()} if is_wrapped else {}
+        body = value["body"] if is_wrapped else value
         text = body if isinstance(body, str) else json.dumps(body)
-        return translate.from_wire_error(status, headers, text, source, raw=True), [], "/body" if whole else ""
+        return translate.from_wire_error(status, headers, text, source, raw=True), [], "/body" if is_wrapped else ""
     if not isinstance(value, dict):
         raise InvalidRequest(f"a {kind} is a JSON object", path="")
     if kind == "response":
         return *translate.from_wire_response(value, source), ""
-    whole = "path" in value and "body" in value
-    wire = {"method": "POST", **value} if whole else {"method": "POST", "path": "", "body": value}
-    return *translate.from_wire_request(wire, source), "/body" if whole else ""
+    is_wrapped = "path" in value and "body" in value
+    wire = {"method": "POST", **value} if is_wrapped else {"method": "POST", "path": "", "body": value}
+    return *translate.from_wire_request(wire, source), "/body" if is_wrapped else ""
 
 
 def _write_request(canonical: Data, endpoint: Endpoint) -> tuple[Mapping[str, Any], list[Entry]]:
@@ -184,16 +188,16 @@ def _write_error(canonical: Data, endpoint: Endpoint) -> tuple[Mapping[str, Any]
     return written, list(loss)
 
 
-def _placed(loss: list[Entry], source: Finder | None, target: Finder | None, at: str) -> list[Data]:
+def _with_places(loss: list[Entry], source: Finder | None, target: Finder | None, at: str) -> list[Data]:
     """The entries of a report, each with its places in the wire that was read and in the one that was written."""
-    told: list[Data] = []
+    located: list[Data] = []
     for position, (entry, shown_entry) in enumerate(zip(loss, without_values(loss), strict=True)):
-        looked_for = position < _MOST_PLACED
-        here = source.places(entry) if source is not None and looked_for else Places()
-        there = target.places(entry) if target is not None and looked_for else Places()
-        places = {"source": [f"{at}{place}" for place in here.pointers], "target": there.pointers}
-        told.append({**shown_entry, **places, "around": there.around})
-    return told
+        is_located = position < _MAX_LOCATED
+        in_source = source.places(entry) if source is not None and is_located else Places()
+        in_target = target.places(entry) if target is not None and is_located else Places()
+        places = {"source": [f"{at}{place}" for place in in_source.pointers], "target": in_target.pointers}
+        located.append({**shown_entry, **places, "around": in_target.around})
+    return located
 
 
 def _path(endpoint: Endpoint, path: str) -> str:
@@ -210,23 +214,23 @@ def _pretty(value: Any) -> str:
 # ---------------------------------------------------------------------------------------------------- streams
 
 
-def _stream(given: bytes, _: str, wire: str) -> list[Side]:
+def _stream(data: bytes, _: str, wire: str) -> list[Side]:
     """A stream in all wires, piece by piece. Each piece has the numbers of the events that belong to it."""
     events: list[Data] = []
     first: list[Data] = []
     if wire == CANONICAL:
-        events = events_of(given)
+        events = events_of(data)
         first = [{"text": json.dumps(event).decode(), "events": [at]} for at, event in enumerate(events)]
     else:
         source = translate.endpoint_of(wire)
         reader = translate.StreamReader(source, raw=True)
-        for text, part in pieces(given, source):
-            came = reader.feed(part)
-            first.append({"text": text, "events": list(range(len(events), len(events) + len(came)))})
-            events += came
-        if rest := reader.end():
-            first.append({"text": "", "events": list(range(len(events), len(events) + len(rest)))})
-            events += rest
+        for text, part in pieces(data, source):
+            new_events = reader.feed(part)
+            first.append({"text": text, "events": list(range(len(events), len(events) + len(new_events)))})
+            events += new_events
+        if last_events := reader.end():
+            first.append({"text": "", "events": list(range(len(events), len(events) + len(last_events)))})
+            events += last_events
 
     canonical = [{"text": json.dumps(event).decode(), "events": [at]} for at, event in enumerate(events)]
     return [Side("source", pieces=first), Side(CANONICAL, pieces=canonical), *_streams(events)]
@@ -235,14 +239,14 @@ def _stream(given: bytes, _: str, wire: str) -> list[Side]:
 def _streams(events: list[Data]) -> list[Side]:
     sides: list[Side] = []
     for target in adapters.names():
-        made: list[Data] = []
-        side = Side(target, pieces=made)
+        written: list[Data] = []
+        side = Side(target, pieces=written)
         endpoint = translate.endpoint_of(target)
         try:
             writer = translate.StreamWriter(endpoint)
             for at, event in enumerate(events):
-                made += [{"text": shown(chunk, endpoint), "events": [at]} for chunk in writer.feed(event)]
-            made += [{"text": shown(chunk, endpoint), "events": [len(events) - 1]} for chunk in writer.end()]
+                written += [{"text": as_text(chunk, endpoint), "events": [at]} for chunk in writer.feed(event)]
+            written += [{"text": as_text(chunk, endpoint), "events": [len(events) - 1]} for chunk in writer.end()]
             for entry, shown_entry in zip(writer.loss, without_values(writer.loss), strict=True):
                 side.loss.append({**shown_entry, "events": _events_of(entry["path"], events)})
         except InterlinguaError as problem:

@@ -27,8 +27,8 @@ from interlingua.gateway.watching import MOST_WATCHERS
 
 Data = dict[str, Any]
 
-_OWN = "openai_chat"
-"""The wire in whose format errors of these paths are written."""
+_WIRE = "openai_chat"
+"""The wire for the errors of these paths."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -50,13 +50,13 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
     """The paths and their operations."""
 
     async def about(_: Request, __: Key) -> Any:
-        kept = 0 if gateway.contents is None else gateway.contents.kept
-        return {"version": __version__, "wires": adapters.names(), "inspect": kept, "keys": not gateway.access.open}
+        capacity = 0 if gateway.contents is None else gateway.contents.capacity
+        return {"version": __version__, "wires": adapters.names(), "inspect": capacity, "keys": not gateway.access.open}
 
     async def comparison(request: Request, _: Key) -> Any:
         body = await gateway.object(request)
-        given = _body_bytes(body)
-        return await done(max(len(given), LARGE + 1), compare, given, body.get("kind"), body.get("wire"))
+        value = _body_bytes(body)
+        return await done(max(len(value), LARGE + 1), compare, value, body.get("kind"), body.get("wire"))
 
     async def live(request: Request, key: Key) -> Response:
         return _watched(gateway, records.live(gateway, key.tenant))
@@ -68,11 +68,11 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
         async def answer(request: Request) -> Response:
             return await work(request, await gateway.caller(request))
 
-        return gateway.guarded(_OWN, answer)
+        return gateway.guarded(_WIRE, answer)
 
     return [
-        Route("/v1/interlingua/about", gateway.operation(_OWN, about), methods=["GET"]),
-        Route("/v1/interlingua/compare", gateway.operation(_OWN, comparison), methods=["POST"]),
+        Route("/v1/interlingua/about", gateway.operation(_WIRE, about), methods=["GET"]),
+        Route("/v1/interlingua/compare", gateway.operation(_WIRE, comparison), methods=["POST"]),
         Route("/v1/interlingua/live", watched(live), methods=["GET"]),
         Route("/v1/interlingua/calls/{id}/content", watched(content), methods=["GET"]),
         Route("/inspector/{name}", _file, methods=["GET"]),
@@ -108,10 +108,10 @@ def _files() -> dict[str, bytes]:
 def _examples() -> bytes:
     """The examples, in the order of their titles' numbers: title, kind, wire and text."""
     folder = resources.files("interlingua.gateway.inspector") / "examples"
-    found = sorted(
+    examples = sorted(
         (file.name, json.loads(file.read_bytes())) for file in folder.iterdir() if file.name.endswith(".json")
     )
-    return json.dumps([example for _, example in found])
+    return json.dumps([example for _, example in examples])
 
 
 def _body_bytes(body: Data) -> bytes:

@@ -19,10 +19,10 @@ from interlingua.canonical.validate import validate
 Data = dict[str, Any]
 Path = list[str | int]
 
-_GONE = object()
+_ABSENT = object()
 _MARK = "AAAA"  # valid in free text, in an identifier and in base64
-_MOST = 8  # the most places that are given for one value
-_NEAR = 2  # the number of steps that the paths in one message share
+_MAX_PLACES = 8  # the most places that are given for one value
+_NEAR_STEPS = 2  # the number of steps that the paths in one message share
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Places:
     def at(cls, paths: list[Path], *, around: bool = False) -> "Places":
         """Make the places of paths. Paths around a value that are near to each other become one."""
         if around and paths:
-            paths = [_common([path for path in paths if path[:_NEAR] == paths[0][:_NEAR]])]
+            paths = [_common([path for path in paths if path[:_NEAR_STEPS] == paths[0][:_NEAR_STEPS]])]
         return cls(tuple(map(_pointer, paths)), around)
 
 
@@ -48,56 +48,58 @@ class Finder:
     Where the changed document cannot be written, no place is returned rather than a wrong one.
     """
 
-    def __init__(self, document: Data, type: str, write: Callable[[Data], Any], base: Any = _GONE) -> None:
+    def __init__(self, document: Data, type: str, write: Callable[[Data], Any], base: Any = _ABSENT) -> None:
         self._document = document
         self._type = type
         self._write = write
-        self._base = self._written(document) if base is _GONE else base
-        self._found: dict[tuple[str, str], Places] = {}
+        self._base = self._write_or_absent(document) if base is _ABSENT else base
+        self._known: dict[tuple[str, str], Places] = {}
 
     def places(self, entry: Entry) -> "Places":
         """The places for an entry of a loss report; none where the wire has nothing of it."""
-        if self._base is _GONE:
+        if self._base is _ABSENT:
             return Places()
         key = (entry["path"], repr(entry.get("value")) if entry["op"] == "replace" else "")
-        if key not in self._found:
-            self._found[key] = self._search(entry)
-        return self._found[key]
+        if key not in self._known:
+            self._known[key] = self._search(entry)
+        return self._known[key]
 
     def _search(self, entry: Entry) -> "Places":
         path: Path = list(parse_pointer(entry["path"]))
         value = _at(self._document, path)
-        if value is _GONE:  # the wire demands a member that is absent: the value that it now has there is changed
-            given = entry.get("value", _GONE)
-            return Places() if given is _GONE else Places.at(self._different(path, [_changed(given)]))
+        if value is _ABSENT:  # the wire demands a member that is absent: the value that it now has there is changed
+            value_there = entry.get("value", _ABSENT)
+            return (
+                Places() if value_there is _ABSENT else Places.at(self._differing_paths(path, [_changed(value_there)]))
+            )
         around = False
         while path:
             value = _at(self._document, path)
             members = ({**value, name: _changed(value[name])} for name in value) if isinstance(value, dict) else ()
-            found = self._different(path, [_changed(value)]) or self._different(path, members)
-            if found := found or self._different(path, [_GONE]):
-                return Places.at(found, around=around)
+            paths = self._differing_paths(path, [_changed(value)]) or self._differing_paths(path, members)
+            if paths := paths or self._differing_paths(path, [_ABSENT]):
+                return Places.at(paths, around=around)
             around = True
             path = path[:-1]
             if isinstance(_at(self._document, path), list):
                 path = path[:-1]
         return Places()
 
-    def _different(self, path: Path, probes: Iterable[Any]) -> list[Path]:
+    def _differing_paths(self, path: Path, probes: Iterable[Any]) -> list[Path]:
         """The paths at which the wire differs when one of the `probes` replaces the value at a path of the document."""
-        found: list[Path] = []
+        paths: list[Path] = []
         for probe in probes:
-            written = self._written(_with(self._document, path, probe))
-            if written is not _GONE:
-                found += (place for place in differences(self._base, written) if place not in found)
-        return [_common(found)] if len(found) > _MOST else _joined(found)
+            written = self._write_or_absent(_with(self._document, path, probe))
+            if written is not _ABSENT:
+                paths += (place for place in differences(self._base, written) if place not in paths)
+        return [_common(paths)] if len(paths) > _MAX_PLACES else _merged(paths)
 
-    def _written(self, document: Data) -> Any:
+    def _write_or_absent(self, document: Data) -> Any:
         try:
             validate(document, self._type)
             return self._write(document)
         except InterlinguaError:
-            return _GONE
+            return _ABSENT
 
 
 def differences(before: Any, after: Any) -> Iterator[Path]:
@@ -133,7 +135,7 @@ def _list_differences(before: list[Any], after: list[Any]) -> Iterator[Path]:
         yield []
 
 
-def _joined(paths: list[Path]) -> list[Path]:
+def _merged(paths: list[Path]) -> list[Path]:
     """The paths; paths in one block or message become one, because a person looks at the whole block."""
     if len(paths) > 1 and len(common := _common(paths)) > 1:
         return [common]
@@ -163,27 +165,29 @@ def _at(value: Any, path: Path) -> Any:
         elif isinstance(value, list) and str(step).isdecimal() and int(step) < len(value):
             value = value[int(step)]
         else:
-            return _GONE
+            return _ABSENT
     return value
 
 
-def _with(value: Any, path: Path, put: Any) -> Any:
+def _with(value: Any, path: Path, replacement: Any) -> Any:
     """A copy with another value at a path, or without a value there. Unchanged parts are shared."""
     if not path:
-        return put
+        return replacement
     step, rest = path[0], path[1:]
     if isinstance(value, list):
         position = int(step)
-        inner = _with(value[position], rest, put)
-        return [*value[:position], *([] if inner is _GONE else [inner]), *value[position + 1 :]]
-    inner = _with(value.get(step, {}) if isinstance(value, dict) else {}, rest, put)
+        inner = _with(value[position], rest, replacement)
+        return [*value[:position], *([] if inner is _ABSENT else [inner]), *value[position + 1 :]]
+    inner = _with(value.get(step, {}) if isinstance(value, dict) else {}, rest, replacement)
     others = {name: item for name, item in value.items() if name != step} if isinstance(value, dict) else {}
-    if inner is _GONE:
+    if inner is _ABSENT:
         return others
     return {**value, step: inner} if isinstance(value, dict) else {step: inner}
 
 
-_KEPT = frozenset(("type", "role", "kind", "op", "id", "tool_use_id", "media_type", "adapter", "provider", "origin"))
+_UNCHANGED_MEMBERS = frozenset(
+    ("type", "role", "kind", "op", "id", "tool_use_id", "media_type", "adapter", "provider", "origin")
+)
 
 
 def _changed(value: Any) -> Any:
@@ -198,6 +202,6 @@ def _changed(value: Any) -> Any:
         case list():
             return [_changed(item) for item in value]
         case dict():
-            return {key: item if key in _KEPT else _changed(item) for key, item in value.items()}
+            return {key: item if key in _UNCHANGED_MEMBERS else _changed(item) for key, item in value.items()}
         case _:
             return _MARK

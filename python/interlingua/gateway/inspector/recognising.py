@@ -1,6 +1,6 @@
 """
 The kind of a pasted text (a request, a response, a stream or an error) and its wire. Each adapter tries to read the
-text; marks in the body (adapters/_errors/recognition.py) decide between wires that can all read it.
+text; marks in the body (adapters/_recognition.py) decide between wires that can all read it.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from interlingua import adapters, registry, translate
-from interlingua.adapters._errors.recognition import CANONICAL, marks_of, scores
+from interlingua.adapters._recognition import CANONICAL, marks_of, scores
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.validate import violations
@@ -19,40 +19,40 @@ Data = dict[str, Any]
 Found = tuple[str, str]
 
 KINDS = ("request", "response", "stream", "error")
-_LOOKED_AT = 1 << 20
+_INSPECTED_BYTES = 1 << 20
 
 
-def recognise(given: bytes) -> list[Found]:
+def recognise(data: bytes) -> list[Found]:
     """The possible kinds and wires of a text, the most likely first; empty for a text that is nothing of these."""
-    value = _value(given)
+    value = _value(data)
     if value is None:
-        return [("stream", wire) for wire in _streams(given)]
+        return [("stream", wire) for wire in _streams(data)]
     if isinstance(value, list):
-        return [("stream", wire) for wire in _streams(given)] or [("error", wire) for wire in _errors(value)]
-    body = value["body"] if _is_answer(value) or _is_request(value) else value
-    if _is_answer(value):
+        return [("stream", wire) for wire in _streams(data)] or [("error", wire) for wire in _errors(value)]
+    body = value["body"] if _is_response(value) or _is_request(value) else value
+    if _is_response(value):
         return [("error", wire) for wire in _errors(body)]
-    home = _home(body)
-    found = sorted(_marked(body), key=lambda one: (one[0], one[2] == home, one[1:]), reverse=True)
-    named = [(kind, wire) for _, kind, wire in found if _reads(kind, wire, value)]
+    model_wire = _wire_of_model(body)
+    scored = sorted(_marked_kinds(body), key=lambda row: (row[0], row[2] == model_wire, row[1:]), reverse=True)
+    readable = [(kind, wire) for _, kind, wire in scored if _reads(kind, wire, value)]
     if _is_request(value):
-        named.sort(key=lambda one: not _has_the_same_path(one[1], value))
-    return named or [("error", wire) for wire in _errors(body)]
+        readable.sort(key=lambda pair: not _has_the_same_path(pair[1], value))
+    return readable or [("error", wire) for wire in _errors(body)]
 
 
-def events_of(given: bytes) -> list[Data]:
+def events_of(data: bytes) -> list[Data]:
     """Canonical events, from a list or with one event in each line. Raises `InvalidRequest`."""
-    value = _value(given)
-    events = value if isinstance(value, list) else [json.loads(line) for line in given.splitlines() if line.strip()]
+    value = _value(data)
+    events = value if isinstance(value, list) else [json.loads(line) for line in data.splitlines() if line.strip()]
     for position, event in enumerate(events):
         if not isinstance(event, dict) or violations(event, "StreamEvent"):
             raise InvalidRequest("not a canonical event", path=f"/{position}")
     return events
 
 
-def _value(given: bytes) -> Any:
+def _value(data: bytes) -> Any:
     try:
-        value = json.loads(given)
+        value = json.loads(data)
     except InvalidRequest:
         return None
     return value if isinstance(value, (dict, list)) else None
@@ -62,18 +62,18 @@ def _is_request(value: Data) -> bool:
     return "path" in value and isinstance(value.get("body"), dict)
 
 
-def _is_answer(value: Data) -> bool:
+def _is_response(value: Data) -> bool:
     return type(value.get("status")) is int and "body" in value
 
 
-def _home(body: Any) -> str | None:
+def _wire_of_model(body: Any) -> str | None:
     """The wire of the model that a body names, where the registry knows it. It decides for short requests without
     marks."""
     name = body.get("model") if isinstance(body, dict) else None
     return next((row["adapter"] for row in registry.default().models() if name in (row["name"], row["id"])), None)
 
 
-def _marked(body: Any) -> Iterator[tuple[int, str, str]]:
+def _marked_kinds(body: Any) -> Iterator[tuple[int, str, str]]:
     """The number of marks of each kind and wire that a body has. A whole response is not taken for a request, although
     some members are in both."""
     for kind in ("request", "response"):
@@ -103,28 +103,29 @@ def _has_the_same_path(wire: str, request: Data) -> bool:
     return False
 
 
-def _streams(given: bytes) -> list[str]:
+def _streams(data: bytes) -> list[str]:
     """The wires that read a stream; those that read the most of it come first."""
-    found: list[tuple[bool, int, str]] = []
+    candidates: list[tuple[bool, int, str]] = []
     for wire in adapters.names():
         with suppress(InterlinguaError):
             endpoint = translate.endpoint_of(wire)
             reader = translate.StreamReader(endpoint)
-            events = [event for _, part in pieces(given[:_LOOKED_AT], endpoint) for event in reader.feed(part)]
+            events = [event for _, part in pieces(data[:_INSPECTED_BYTES], endpoint) for event in reader.feed(part)]
             events += reader.end()
-            said = sum(event["type"] != "error" for event in events)
-            if said > 1 or (events and _is_a_provider_error(events[-1])):
-                found.append((events[-1]["type"] == "message_complete", said, wire))
-    if found and not any(said for _, said, _ in found):  # only an error: find the wire that writes errors like this
-        data = [frame.data for frame in sse.Decoder().feed(given)]
-        order = _errors(_value(data[0].encode("utf-8", "replace")) if data else None)
+            read_events = sum(event["type"] != "error" for event in events)
+            if read_events > 1 or (events and _is_a_provider_error(events[-1])):
+                candidates.append((events[-1]["type"] == "message_complete", read_events, wire))
+    if candidates and not any(read_events for _, read_events, _ in candidates):
+        # only an error: find the wire that writes errors like this
+        frames = [frame.data for frame in sse.Decoder().feed(data)]
+        order = _errors(_value(frames[0].encode("utf-8", "replace")) if frames else None)
         return sorted(
-            (wire for _, _, wire in found), key=lambda wire: order.index(wire) if wire in order else len(order)
+            (wire for _, _, wire in candidates), key=lambda wire: order.index(wire) if wire in order else len(order)
         )
-    if found:
-        return [wire for _, _, wire in sorted(found, reverse=True)]
+    if candidates:
+        return [wire for _, _, wire in sorted(candidates, reverse=True)]
     with suppress(InterlinguaError):
-        return [CANONICAL] if events_of(given) else []
+        return [CANONICAL] if events_of(data) else []
     return []
 
 
@@ -138,13 +139,13 @@ def _errors(body: Any) -> list[str]:
     if isinstance(body, dict) and not violations(body, "Error"):
         return [CANONICAL]
     text = body if isinstance(body, str) else json.dumps(body)
-    given = marks_of(body[0] if isinstance(body, list) and body else body)
-    found: list[tuple[int, str]] = []
+    marks = marks_of(body[0] if isinstance(body, list) and body else body)
+    candidates: list[tuple[int, str]] = []
     for wire in adapters.names():
         with suppress(InterlinguaError):
             error = translate.read_error(None, {}, text, wire)
             written, _ = translate.write_error(error, wire)
-            again = marks_of(written["body"])
+            written_marks = marks_of(written["body"])
             if error.get("provider_message"):
-                found.append((len(given & again) * 2 - len(again) - len(given), wire))
-    return [wire for _, wire in sorted(found, reverse=True)]
+                candidates.append((len(marks & written_marks) * 2 - len(written_marks) - len(marks), wire))
+    return [wire for _, wire in sorted(candidates, reverse=True)]

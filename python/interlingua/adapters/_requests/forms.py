@@ -1,0 +1,107 @@
+"""
+The form of an answer, as a wire has it (spec/2-requests.md#form-native).
+
+A wire says which forms it can be asked for, and how (`Forms`). One that it cannot be asked for is reported as a whole, and asked
+for otherwise (`_structured.write_with_format`).
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from interlingua.adapters._engine.kit import Wire, report_unknown
+from interlingua.adapters._engine.writing import Writing
+from interlingua.adapters._requests.members import Writer
+
+Form = dict[str, Any]
+
+FORMAT: Final = "response_format"
+_MEMBERS: Final = {
+    "name": "representation",
+    "description": "weakened",
+    "strict": "representation",
+    "schema": "representation",
+}
+_KNOWN: Final = frozenset(("type", *_MEMBERS))
+_BARE: Final = {"text": "text", "json_object": "json"}
+_ALL: Final = ("json", "json_schema")
+
+
+class Forms(NamedTuple):
+    """The forms of answer that a wire can be asked for.
+
+    `schema` writes what asks for an answer by a schema; `members` are those of a form that it says. Where `fits` is false for
+    a schema, the provider does not enforce it. `text` and `json` are what asks for free text and for any JSON object, if
+    anything does; `enforced`: a model that enforces no schema cannot be asked for JSON either. `apart` are members of the body
+    beside which no form is taken.
+    """
+
+    schema: Callable[[Form, Wire, Any], Any]
+    members: tuple[str, ...] = ("schema",)
+    fits: Callable[[Any], bool] | None = None
+    text: Any = None
+    json: Any = None
+    enforced: bool = False
+    apart: tuple[str, ...] = ()
+
+
+def form_writer(forms: Forms) -> Writer[Any]:
+    """Writes the form of an answer as far as the target can be asked for it, and reports the rest."""
+
+    def write(name: str, value: Form, body: Wire, writing: Any) -> Any:
+        kind, schema, loss = value["type"], value.get("schema"), writing.loss
+        if kind == "text":
+            _report_beside(value, (), writing)
+            return forms.text
+        if kind == "json_schema" and forms.json is not None and _asks_nothing(schema, forms):
+            message = "without a schema the answer is asked for as a JSON object"
+            loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
+            kind = "json"
+        taken = _taken(kind, schema, forms, body, writing)
+        if taken == "json_schema":
+            written = forms.schema(value, body, writing)
+            _report_beside(value, forms.members, writing)
+            return written
+        if taken == "":
+            loss.drop((name,), "unsupported_value", "lost", "the target cannot be asked for this form of answer")
+            return None
+        if taken == kind:
+            _report_beside(value, (), writing)
+        else:
+            message = "the answer is asked for as a JSON object without a schema"
+            loss.replace((name,), {"type": "json"}, "unsupported_value", "weakened", message)
+        return forms.json
+
+    return write
+
+
+def _asks_nothing(schema: Any, forms: Forms) -> bool:
+    """Whether a schema says nothing; a wire that takes any schema takes an empty one, too."""
+    return schema is None or (not schema and forms.fits is not None)
+
+
+def _taken(kind: str, schema: Any, forms: Forms, body: Wire, writing: Writing) -> str:
+    """The form that can be asked for in the place of a kind; empty for none."""
+    for member in forms.apart:
+        if body.get(member):
+            return ""
+    taken = writing.dialect.get("response_formats") or _ALL
+    enforced = not writing.refuses("structured_output", FORMAT)
+    if kind == "json_schema" and schema is not None and enforced and kind in taken:
+        return kind if forms.fits is None or forms.fits(schema) else ""
+    return "json" if forms.json is not None and "json" in taken and (enforced or not forms.enforced) else ""
+
+
+def _report_beside(value: Form, covered: tuple[str, ...], writing: Writing) -> None:
+    """Reports the members of a form that have no place on the wire; only beside a schema they say something."""
+    for member, severity in _MEMBERS.items():
+        if member not in covered and value.get(member) is not None and value[member] is not False:
+            severity = severity if value["type"] == "json_schema" else "representation"
+            message = f"the form of an answer has no {member} on this wire"
+            writing.loss.drop((FORMAT, member), "unsupported_field", severity, message)
+    report_unknown(value, _KNOWN, writing.loss, (FORMAT,))
+
+
+def bare_form(value: Any) -> Form | None:
+    """The form of an answer that is a type alone, as several wires spell it."""
+    kind = value.get("type") if type(value) is dict and len(value) == 1 else None
+    return {"type": _BARE[kind]} if type(kind) is str and kind in _BARE else None
