@@ -5,7 +5,7 @@ Source: the WHATWG HTML standard, section "Server-sent events".
 
 Strategy: lines end with LF, CRLF or CR, so the decoder first makes all line ends LF. A CR at the end of a chunk may be
 half of a CRLF: the decoder does not wait, but skips one LF that follows. Frames are then the text between blank lines.
-They are split in one step, because a stream has many frames and Python is slow per line. Only whole lines are decoded
+Nearly all have one shape, and are read line by line without a look at their fields. Only whole lines are decoded
 to text, so a character that is cut between two chunks is complete by then. U+2028 and U+0085 are ordinary characters.
 """
 
