@@ -113,8 +113,9 @@ class Table(Body):
         self._unread = frozenset(name for name in apart if name not in rows)
         self._places = places(rows)
         self._says_model = rows.get("model") is MODEL
-        says = [row.covers or (row.member,) for row in rows.values()]
-        self._says_parallel = any("parallel_tool_calls" in members for members in says)
+        self._says_parallel = any(
+            row.member == "parallel_tool_calls" or "parallel_tool_calls" in row.covers for row in rows.values()
+        )
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
     def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
