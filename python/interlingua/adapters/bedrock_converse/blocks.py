@@ -282,7 +282,7 @@ _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     value: Wire = block["value"]
     kind = _kind(value)
-    if not writing.answers and place not in _PLACES.get(kind, _TURNS):
+    if not writing.reply and place not in _PLACES.get(kind, _TURNS):
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
@@ -320,7 +320,7 @@ def _read_content(raw: Any, block: Block, reading: Reading) -> None:
 def _write_content(block: Block, writing: Writing, path: Path) -> list[Wire]:
     where = (*path, "content")
     content = blocks_to_wire(block["content"], RESULT, writing, where)
-    return content or writing.filler(where, "the target takes no empty result")
+    return content or [writing.text(writing.fill(where))]
 
 
 def _read_status(raw: Any, block: Block, _: Reading) -> None:

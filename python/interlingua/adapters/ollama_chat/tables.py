@@ -42,7 +42,6 @@ class Writing(_writing.Writing):
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss)
-        self.whole = self.same_origin and "message" in source
         self.with_ids = False
         self.names: dict[str, str] = {}
         self._without_id: set[str] = set()

@@ -181,7 +181,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
 def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 0) -> tuple[Wire, list[Wire]]:
     """An answer by the rules of the wire, but for messages of this provider, which are as they came: the body with its first
     choice, and the others."""
-    writing = Writing(response, endpoint, loss, answering=True)
+    writing = Writing(response, endpoint, loss)
     body, others = _CHOICES.write(response, writing)
     if not writing.same_origin:  # clients require these
         body["object"], body["created"] = "chat.completion", created

@@ -69,7 +69,7 @@ class _Writer(Writer):
         self.identity["model"] = endpoint.model or ""  # clients require it
         self.reasoned: dict[int, str] = {}
         self.whole_calls = endpoint.dialect.get("call_deltas") == "whole"
-        self.writing = Writing({"provider_state": endpoint.state()}, endpoint, Loss(), answering=True)
+        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
 
     def start(self, event: Event) -> None:
         """Every choice begins with its role."""
@@ -179,7 +179,7 @@ class _Writer(Writer):
                 return {"annotations": annotations}
             case "tool_use" if open_block.kind == "whole":
                 folded = self._folded(block)
-                writing = Writing({}, self.endpoint, Loss(), answering=True) if folded else self.writing
+                writing = Writing({"message": {"content": []}}, self.endpoint, Loss()) if folded else self.writing
                 call = call_to_wire(block, ("message", "content", 0), writing)
                 return {CALLS: [{**call, "index": open_block.number}]}
             case "tool_use" if state.get("fields"):

@@ -20,9 +20,6 @@ SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast")
 CALL_IDS: Final = CallIds(longest=40)
 PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
 
-FILLER: Final = "(empty)"
-"""Stands where the wire takes no empty message."""
-
 
 class Kept:
     """What is kept of an item that is read, beside what it says: members that the contract has no word for, how places came that
@@ -50,18 +47,15 @@ _NO_MESSAGES: Final[frozenset[int]] = frozenset()
 class Writing(Target):
     """Writes one body: for whom, what is lost on the way, and which ids are used.
 
-    `answering` says that an answer is written, so that reasoning is shown and not replayed.
     `called` are the names of calls, by canonical id, `legacy` those of calls that were written without an id; `with_ids` says
     that all calls are written with theirs. `moved` are the messages that leave their place, and `place` is the role that is being
     written.
     """
 
-    __slots__ = ("answering", "called", "legacy", "moved", "place", "with_ids")
+    __slots__ = ("called", "legacy", "moved", "place", "with_ids")
 
-    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, answering: bool = False) -> None:
+    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, CALL_IDS)
-        self.answering = answering
-        self.whole = answering and self.same_origin
         self.place = ""
         self.called: dict[str, str] = {}
         self.legacy: dict[str, str] = {}

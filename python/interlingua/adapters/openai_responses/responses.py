@@ -101,7 +101,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
-    writing = Writing(response, endpoint, loss, reply=True)
+    writing = Writing(response, endpoint, loss)
     body = write_item(_ANSWER, response, writing, ())
     if not writing.same_origin:
         body = demanded(created) | body
@@ -138,7 +138,7 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
 
 def around_to_wire(response: Response, endpoint: Endpoint) -> Wire:
     """An answer without its output and its end."""
-    return write_item(_ENVELOPE, response, Writing(response, endpoint, Loss(), reply=True), ())
+    return write_item(_ENVELOPE, response, Writing(response, endpoint, Loss()), ())
 
 
 def finish_to_wire(response: Response) -> Wire:
@@ -205,7 +205,7 @@ def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
     turn = {"role": "assistant", "content": blocks}
     endpoint = Endpoint(reading.endpoint.adapter, reading.endpoint.provider, None, reading.endpoint.dialect)
     loss = Loss()
-    writing = Writing({"message": turn, "provider_state": reading.state()}, endpoint, loss, reply=True)
+    writing = Writing({"message": turn, "provider_state": reading.state()}, endpoint, loss)
     items, of = turn_to_wire(turn, ("message",), writing, {"messages": [turn]})
     Items(blocks, "message/content", writing).keep([item], [range(len(blocks))], items, of)
 

@@ -76,7 +76,7 @@ class _Writer(Writer):
         self.output: list[Wire] = []
         self.ended: set[int] = set()
         self.late: set[int] = set()  # items that are told when they are whole
-        self.writing = Writing({}, endpoint, Loss(), reply=True)
+        self.writing = Writing({"message": {"content": []}}, endpoint, Loss())
 
     def frame(self, name: str | None, data: str) -> Any:
         """A frame; all are numbered."""

@@ -22,9 +22,6 @@ LEAST_OUTPUT_TOKENS: Final = 16
 
 CALL_IDS: Final = CallIds(longest=64)
 
-FILLER: Final = "(empty)"
-"""Stands where the wire takes no empty message."""
-
 BETWEEN: Final = "\n\n"
 """Stands between the parts of a reasoning item, which are one text in the contract."""
 
@@ -84,7 +81,7 @@ class Reading(_reading.Reading):
 class Writing(Target):
     """Writes one body: for whom, what is lost on the way, and which ids are used.
 
-    `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
+    `answer` says that an answer of another origin is written: its items get ids, a status, and
     all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
     kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
     items tell which searches of the client gave. `named` are the kinds of the calls so far by their
@@ -93,14 +90,12 @@ class Writing(Target):
     functions.
     """
 
-    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reply", "reshaped")
+    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reshaped")
 
-    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
+    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, CALL_IDS)
-        self.reply = reply
-        self.identity: str | None = source.get("id") if reply else None
-        self.answer = reply and not self.same_origin
-        self.whole = reply and self.same_origin
+        self.identity: str | None = source.get("id") if self.reply else None
+        self.answer = self.reply and not self.same_origin
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
         self.answers: Answers | None = None
