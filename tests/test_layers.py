@@ -150,6 +150,7 @@ def test_adapters_do_not_know_each_other(path: str) -> None:
 # what wires share, by packages: each stands on those before it alone
 SHARED = (
     "_contract",
+    "_recognition",
     "_engine",
     "_structured",
     "_content",

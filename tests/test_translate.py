@@ -34,7 +34,7 @@ from interlingua import (
     write_response,
     write_stream,
 )
-from interlingua.adapters._errors.recognition import recognised
+from interlingua.adapters._recognition import recognised
 from interlingua.canonical import json
 from interlingua.translate import load, read_request
 
@@ -255,7 +255,7 @@ def test_what_is_no_plain_data_is_told_as_such() -> None:
             work()
         assert "nested" not in told.value.message
     for chunks in (["data: {}\n\n"], b"data: {}\n\n", [None]):
-        with pytest.raises(TypeError, match="a chunk of a stream is bytes"):
+        with pytest.raises(TypeError, match="a chunk of a stream must be bytes"):
             list(read_stream(chunks, "openai_chat"))
     assert list(read_stream([bytearray(b"{"), memoryview(b"}")], "ollama_chat"))
 

@@ -117,6 +117,10 @@ def _needs(cases: list[Case]) -> Iterator[str]:
         for word in case.meta.get("needs", []):
             if word not in CAPABILITIES:
                 yield f"{case.path}: the capability {word!r} is not one of protocol.md"
+    for path in sorted(CASES.rglob("adapter.json")):
+        for word in loads(path.read_bytes()).get("capabilities", []):
+            if word not in CAPABILITIES:
+                yield f"{path.parent.name}/adapter.json: the capability {word!r} is not one of protocol.md"
 
 
 def _flags(cases: list[Case]) -> Iterator[str]:

@@ -41,7 +41,7 @@ OPERATIONS = (
 ADAPTER_OPERATIONS = OPERATIONS[:11]
 
 CAPABILITIES = frozenset(
-    "tools streaming images documents audio reasoning structured_output choices state_in_ids calls_as_offered".split()
+    "tools streaming images documents audio reasoning structured_output citations caching choices state_in_ids calls_as_offered".split()
 )
 
 ERROR_CATEGORIES = frozenset(

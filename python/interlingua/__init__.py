@@ -1,8 +1,8 @@
 """
 Interlingua: a conversation with a language model, written once, carried to any provider and back with no silent loss.
 
-The names below are the public ones; each module is imported when a name of it is first used,
-so that importing the package costs next to nothing.
+The names below are the public ones. Each module is imported when one of its names is first used,
+so the import of the package costs almost nothing.
 """
 
 from importlib import import_module

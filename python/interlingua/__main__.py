@@ -1,5 +1,5 @@
-"""`interlingua` and `python -m interlingua`. The plug is started without loading the rest: it is started often.
-So is `--version`, by whoever looks for what is installed."""
+"""The commands `interlingua` and `python -m interlingua`. `plug` and `--version` start without the rest of the command
+line, because programs start them often."""
 
 import gc
 import os
@@ -21,18 +21,18 @@ _EXTRAS = {
     "psycopg": "postgresql",
     "pyarrow": "parquet",
 }
-"""The extra that brings each module which the package alone does not."""
+"""The extra that installs each module that the package alone does not install."""
 
 
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000
-"""How many more objects there are than after the last collection, at some hundred bytes each, before the next one: as Python
-does it by default, the search takes a tenth of a short command, and a fifth of every call of a server."""
+"""The number of new objects, at some hundred bytes each, after which the next garbage collection begins. With Python's
+default, the collections take a tenth of a short command, and a fifth of every call of a server."""
 
 
 def main() -> None:
-    """Runs the command line."""
+    """Run the command line."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 20, 20)
-    if sys.stderr is None:  # closed by whoever started us: what was meant for it must not go elsewhere
+    if sys.stderr is None:  # closed by the parent process: its output must not be written to another file
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 it stays open to the end
     if sys.stdout is None:
         sys.exit("interlingua: standard output is closed; send it to a file, or to /dev/null")
@@ -44,7 +44,7 @@ def main() -> None:
         if extra is None:
             raise
         print(
-            f"interlingua: this needs {problem.name}, which the extra {extra} brings: "
+            f"interlingua: this needs {problem.name}, which the extra {extra} installs: "
             f"pip install 'interlingua[{extra}]', or './python[{extra}]' in a checkout",
             file=sys.stderr,
         )
@@ -52,7 +52,7 @@ def main() -> None:
     except KeyboardInterrupt:
         status = 130
     except BrokenPipeError:
-        status = 0  # whoever read our output has seen enough
+        status = 0  # the reader of the output has closed it, which is no failure
         _give_up_output()
     except OSError as problem:
         if problem.filename is not None:
@@ -84,7 +84,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _give_up_output() -> None:
-    """What is still in the buffer is not tried again when the process ends."""
+    """Redirect the output, so that the end of the process does not try to write the buffer again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,8 +1,9 @@
 """
-What is done with a loss report: what the caller forbids is refused, what was dropped is logged (spec/6-loss.md#loss-policy).
+The treatment of a loss report: losses that the caller forbids are refused, dropped blocks are logged
+(spec/6-loss.md#loss-policy).
 
-Requests and answers are accounted for when they are written, streams when they end, and before that where a loss that is
-refused is known already.
+Requests and responses are treated when they are written, streams when they end. A stream is refused earlier if a
+forbidden loss is known earlier.
 """
 
 from collections.abc import Generator
@@ -35,7 +36,7 @@ _LOG: Final = logger("loss_policy")
 
 
 def account_for(value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint) -> None:
-    """Refuses what the caller forbids and logs what was dropped (spec/6-loss.md#loss-policy)."""
+    """Refuse losses that the caller forbids, and log dropped blocks (spec/6-loss.md#loss-policy)."""
     for entry, message, block in _refuse(value, policy, loss, endpoint):
         fields = {
             "session_id": message.get("session_id"),
@@ -50,7 +51,7 @@ def account_for(value: dict[str, Any], policy: Policy, loss: list[Entry], endpoi
 def _refuse(
     value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint, known: list[Entry] = _NONE
 ) -> list[Dropped]:
-    """Refuses what the caller forbids, with the report and what was `known` before it; gives the blocks that are dropped."""
+    """Refuse losses that the caller forbids, with the report and entries `known` before; return the dropped blocks."""
     dropped = [found for entry in loss if (found := _dropped_block(value, entry))]
     for entry, message, block in dropped:
         if block.get("critical") or message.get("critical"):
@@ -74,8 +75,8 @@ def _refuse(
 
 
 def _dropped_block(value: dict[str, Any], entry: Entry) -> Dropped | None:
-    """The content block of a request or an answer that an entry drops or replaces as a whole, with its message; None for
-    any other entry."""
+    """Return the content block of a request or response that an entry drops or replaces as a whole, with its message;
+    None for any other entry."""
     if entry["severity"] == "representation" or not (entry["op"] == "drop" or entry["code"] == "placeholder"):
         return None
     match parse_pointer(entry["path"]):
@@ -104,11 +105,11 @@ def _dropped_block(value: dict[str, Any], entry: Entry) -> Dropped | None:
 def stream_account(
     endpoint: Endpoint, policy: Policy, loss: list[Entry]
 ) -> Generator[None, dict[str, Any] | None, None]:
-    """Give it the events of a stream before they are written, and None at the end: it refuses what the policy forbids.
-    `loss` is filled when the answer has ended.
+    """Refuse losses of a stream that the policy forbids: send it each event before it is written, and None at the end.
+    `loss` is filled when the response has ended.
 
-    A stream loses what the whole answer loses, so it is the whole answer that is asked. Blocks are looked at when they
-    begin and when they end, and only where something may be refused.
+    A stream loses what the whole response loses, so the report is that of the whole response. Blocks are inspected when
+    they begin and when they end, and only if a loss may be refused.
     """
     refuses = "strict" in policy or policy.get("on_drop") == "error"
     blocks: dict[int, dict[str, Any]] = {}
@@ -129,7 +130,7 @@ def stream_account(
                     if refuses or event["block"].get("critical"):
                         found = block_loss(event, endpoint)
                         if found:
-                            # by index, as in a list: to make one for each block would cost more the longer the answer is
+                            # a dict by index in place of a list: a list for each block would cost more with each block
                             _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
                         if kind == "block_stop":
                             known += found
@@ -149,7 +150,7 @@ def stream_account(
                 account_for(answer, policy, loss, endpoint)
                 blocks = {}
             elif kind == "error":
-                # what had arrived was written, and what had not nobody can lose
+                # the report covers what had arrived: only that was written
                 arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
                 if arrived["message"]["content"]:
                     found = of_the_message(stream_loss(arrived, endpoint))

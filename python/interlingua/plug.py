@@ -1,7 +1,7 @@
 """
 The conformance plug: one JSON message a line on standard input, one answer a line on standard output.
 
-Protocol: conformance/protocol.md. Nothing that a message holds ends the process.
+Protocol: conformance/protocol.md. No content of a message ends the process.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _FUNCTIONS = {
 
 
 def handle(message: Message) -> Message:
-    """The answer to one message: `{id, output}`, `{id, error}` or `{id, unsupported}`."""
+    """Return the answer to one message: `{id, output}`, `{id, error}` or `{id, unsupported}`."""
     answer: Message = {"id": message.get("id")}
     name, given, adapter = message.get("op"), message.get("input", {}), message.get("adapter")
     operation = _OPERATIONS.get(name) if isinstance(name, str) else None
@@ -47,7 +47,7 @@ def handle(message: Message) -> Message:
         return answer | {"unsupported": f"there is no operation {name!r}"}
     try:
         if not isinstance(given, dict) or not isinstance(adapter, str | None):
-            raise InvalidRequest("the input of a message is an object, and its adapter a name")
+            raise InvalidRequest("the input of a message must be an object, and its adapter a name")
         return answer | {"output": operation(given, adapter)}
     except InterlinguaError as problem:
         return answer | {"error": problem.to_dict()}
@@ -55,7 +55,7 @@ def handle(message: Message) -> Message:
         return answer | {"error": too_deep().to_dict()}
     except KeyError as problem:
         return answer | {"error": InvalidRequest(f"the message lacks the member {problem}").to_dict()}
-    except Exception as problem:  # noqa: BLE001 the process outlives its own bugs, and the suite counts them as such
+    except Exception as problem:  # noqa: BLE001 the process survives its own bugs, and the suite counts them as bugs
         return answer | {"error": InterlinguaError(f"a bug: {type(problem).__name__}").to_dict()}
 
 
@@ -80,6 +80,8 @@ def _hello(_: Message, __: str | None) -> Message:
             "documents",
             "audio",
             "structured_output",
+            "citations",
+            "caching",
             "choices",
             "state_in_ids",
             "calls_as_offered",
@@ -115,7 +117,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 
 def _member(given: Message, name: str, **default: Any) -> Any:
-    """A member of a message's input, of the kind that the protocol says. A missing one is a `KeyError`."""
+    """Return a member of a message's input, of the type that the protocol states. A missing member is a `KeyError`."""
     value = default.get("default") if "default" in default and name not in given else given[name]
     if not isinstance(value, _KINDS[name]):
         raise InvalidRequest("the member has a wrong type; see conformance/protocol.md", path=f"/{name}")
@@ -144,18 +146,18 @@ def _from_wire_request(given: Message, adapter: str | None) -> Message:
 
 
 def _answered_request(given: Message) -> Message | None:
-    """The canonical request that is answered, where the message says it."""
+    """Return the canonical request that the response belongs to, if the message has it."""
     return translate.validated(given["request"]) if "request" in given else None
 
 
 def _answered(given: Message, endpoint: Any) -> Any:
-    """The tools of the request that is answered, as they travelled to this endpoint."""
+    """Return the tools of the request that the response belongs to, as they were sent to this endpoint."""
     asked = _answered_request(given)
     return None if asked is None else translate.offered(asked, translate.project(asked, endpoint).loss)
 
 
 def _endpoint_with_spellings(given: Message, endpoint: Any) -> Any:
-    """The endpoint, which spells calls as the request that is answered spelt its tools."""
+    """Return the endpoint with the spellings of the tools in the request that the response belongs to."""
     asked = _answered_request(given)
     return endpoint if asked is None else replace(endpoint, spellings=translate.spellings(asked, endpoint))
 
@@ -177,7 +179,7 @@ def _chunks(given: Message) -> list[bytes]:
     try:
         return [base64.b64decode(chunk, validate=True) for chunk in _member(given, "chunks")]
     except (TypeError, ValueError):
-        raise InvalidRequest("a chunk is base64 text", path="/chunks") from None
+        raise InvalidRequest("a chunk must be base64 text", path="/chunks") from None
 
 
 def _stream(given: Message, adapter: str | None) -> Message:
@@ -215,7 +217,7 @@ def _relay(given: Message, adapter: str | None) -> Message:
 def _headers(given: Message) -> dict[str, str]:
     headers = given.get("headers") or {}
     if not isinstance(headers, dict):
-        raise InvalidRequest("headers are an object", path="/headers")
+        raise InvalidRequest("headers must be an object", path="/headers")
     return {str(name).lower(): str(value) for name, value in headers.items()}
 
 
@@ -239,7 +241,7 @@ def _estimate(given: Message, adapter: str | None) -> Message:
 
 @cache
 def _network() -> tuple[asyncio.Runner, Any]:
-    """One event loop and one pool of connections for as long as the process lives."""
+    """Return one event loop and one pool of connections for the life of the process."""
     from interlingua.client.httpx_transport import HttpxTransport
 
     return asyncio.Runner(), HttpxTransport()
@@ -279,7 +281,7 @@ async def _called(request: Message, endpoint: Any, base_url: str, told: Message)
 
 @cache
 def _with_row(provider: str, adapter: str) -> registry.Registry:
-    """The registry; with a row for the provider when it has none, as when an adapter comes from outside."""
+    """Return the registry, with a row added for a provider that it does not have: that of an external adapter."""
     shared = registry.default()
     if shared.is_provider(provider):
         return shared
@@ -302,7 +304,7 @@ def _route(given: Message, _: str | None) -> Message:
 
 @cache
 def _routing(policy_file: str) -> Any:
-    """One for each file as long as the process lives: what the file said last counts while it says nothing sound."""
+    """Return one routing for each file: while the file is invalid, its last valid policy applies."""
     from interlingua.client.routing import Routing
 
     return Routing(policy=Path(policy_file))
@@ -362,14 +364,14 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
 
 
 def serve(lines: BinaryIO = sys.stdin.buffer, answers: BinaryIO = sys.stdout.buffer) -> None:
-    """Answers messages until `bye` or the end of input."""
+    """Answer messages until `bye` or the end of the input."""
     for line in lines:
         if not line.strip():
             continue
         try:
             message = json.loads(line)
             if not isinstance(message, dict):
-                raise InvalidRequest("a message is an object")
+                raise InvalidRequest("a message must be an object")
         except InvalidRequest as problem:
             message, answer = {}, {"id": None, "error": problem.to_dict()}
         else:

@@ -1,4 +1,4 @@
-"""For people: loss reports, routing chains, usage and cost as tables of rich. Used by the command line and the demo."""
+"""Loss reports, routing chains, usage and cost as tables of rich, for the command line and the demo."""
 
 import os
 from collections import Counter
@@ -19,12 +19,12 @@ VERDICT_STYLES = {"chose": "bold green", "rejected": "red", "deferred": "yellow"
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        # whoever reads has seen enough: that is no failure, and `main` ends it quietly
+        # the reader of the output has closed it: that is no failure, and `main` ends without an error
         raise BrokenPipeError
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console as wide as the terminal; 100 columns where the output is no terminal and COLUMNS says nothing else."""
+    """Return a console as wide as the terminal; 100 columns if the output is no terminal and COLUMNS is not set."""
     made = _Console(stderr=stderr, highlight=False)
     if not made.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
         made.width = 100
@@ -32,9 +32,9 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def loss_summary(loss: Sequence[Data]) -> Text:
-    """A line: how many entries of each severity."""
+    """Return a line with the number of entries of each severity."""
     if not loss:
-        return Text("nothing lost: all of it arrives", style="green")
+        return Text("nothing lost: everything arrives", style="green")
     counts = Counter(entry["severity"] for entry in loss)
     parts = [
         Text.assemble((f"{counts[word]} {word}", style)) for word, style in SEVERITY_STYLES.items() if counts[word]
@@ -43,7 +43,7 @@ def loss_summary(loss: Sequence[Data]) -> Text:
 
 
 def loss_table(loss: Sequence[Data]) -> RenderableType:
-    """The loss report, gravest first: what happened, where, and why."""
+    """Return the loss report, the most severe entries first: what happened, where, and why."""
     if not loss:
         return loss_summary(loss)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
@@ -67,7 +67,7 @@ def loss_table(loss: Sequence[Data]) -> RenderableType:
 
 
 def usage_line(usage: Data) -> str:
-    """Tokens, time and exact money of one answer, in a line."""
+    """Return tokens, time and exact cost of one response, in a line."""
     cached, written = usage.get("cached_input_tokens", 0), usage.get("cache_creation_input_tokens", 0)
     beside = [f"{cached} cached" if cached else "", f"{written} to cache" if written else ""]
     prompt = " + ".join([str(usage["input_tokens"]), *filter(None, beside)])
@@ -79,12 +79,12 @@ def usage_line(usage: Data) -> str:
 
 
 def prompt_tokens(usage: Data) -> int:
-    """The whole prompt of an answer: what was read, what came from a cache, what was written to one."""
+    """Return the tokens of the whole prompt: uncached, read from a cache, and written to a cache."""
     return sum(usage.get(f"{bucket}_tokens") or 0 for bucket in ("input", "cached_input", "cache_creation_input"))
 
 
 def tokens(usage: Data) -> str:
-    """The buckets of a usage that are not empty."""
+    """Return the buckets of a usage that are not empty."""
     names = {
         "input_tokens": "in",
         "cached_input_tokens": "cached",
@@ -95,7 +95,7 @@ def tokens(usage: Data) -> str:
 
 
 def money(usage: Data, expected: Data | None = None) -> str:
-    """What a usage cost, or, of a request, what it may cost."""
+    """Return the cost of a usage; with `expected`, the cost that a request may have."""
     amount = usage.get("cost_usd")
     if amount is None:
         return "unpriced"
@@ -103,7 +103,7 @@ def money(usage: Data, expected: Data | None = None) -> str:
     if expected is None:
         return f"{amount} USD ({prices})"
     span, tokens = expected["estimated_cost_usd"], expected["estimated_tokens"]
-    most = f"at most {span['high']}" if span["high"] is not None else "no limit given, so no most"
+    most = f"at most {span['high']}" if span["high"] is not None else "no limit given, so no upper bound"
     return (
         f"likely {amount} USD (at least {span['low']} without an answer, {most}; "
         f"the prompt has {tokens['low']} to {tokens['high']} tokens; {prices})"
@@ -111,7 +111,7 @@ def money(usage: Data, expected: Data | None = None) -> str:
 
 
 def providers(rows: Sequence[Data]) -> RenderableType:
-    """The providers: what each speaks, where it is, and what is lacking to call it here."""
+    """Return the providers: the wires and the address of each, and what is missing before it can be called here."""
     parts: list[RenderableType] = []
     for row in rows:
         wanted = "; ".join(row["missing"])
@@ -138,7 +138,7 @@ def _key(row: Data) -> str:
 
 
 def decision(found: Data) -> RenderableType:
-    """A routing decision: the winner, and what every slot said."""
+    """Return a routing decision: the winner, and the verdict of every slot."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("slot", "verdict", "model", "reason"):
         table.add_column(heading, overflow="fold")
@@ -159,7 +159,7 @@ def decision(found: Data) -> RenderableType:
 
 
 def candidates(rows: Sequence[Data]) -> RenderableType:
-    """What each candidate would take, cost and lose."""
+    """Return a table of candidates: the tokens, the cost and the losses of each."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("candidate", "tokens", "likely cost", "would lose", "verdict"):
         table.add_column(heading, overflow="fold")
@@ -187,7 +187,7 @@ _TAKES = {
 
 
 def models(rows: Sequence[Data], lacks: Mapping[str, Sequence[str]]) -> RenderableType:
-    """The models of the registry, by provider; `lacks` says what each provider wants before it can be called."""
+    """Return the models of the registry, by provider; `lacks` holds what is missing before a provider can be called."""
     parts: list[RenderableType] = []
     for provider in dict.fromkeys(row["provider"] for row in rows):
         wanted = "; ".join(lacks.get(provider, ()))
@@ -223,7 +223,7 @@ def _models_of(rows: Sequence[Data]) -> Table:
 
 
 def _rate(price: Data, name: str) -> str:
-    """A rate with at least two places behind the point, as prices are written."""
+    """Return a rate with at least two decimal places, as prices are written."""
     whole, _, rest = str(price.get(name, "?")).partition(".")
     return whole if whole == "?" else f"{whole}.{rest.rstrip('0'):0<2}"
 
@@ -237,14 +237,14 @@ def _thousands(number: int | None) -> str:
 
 
 def bulk_summary(summary: Data) -> RenderableType:
-    """What became of many rows: how many are adapted, the first errors, and what was lost in how many of them."""
+    """Return the result for many rows: the number of adapted rows, the first errors, and each loss with its rows."""
     parts = [(f"{summary['adapted']:,} of {summary['rows']:,} rows adapted", "green")]
     parts += [(f", {summary['refused']:,} refused", "yellow")] if summary["refused"] else []
     parts += [(f", {summary['malformed']:,} cannot be read", "bold red")] if summary["malformed"] else []
     lines: list[RenderableType] = [Text.assemble(*parts)]
     if summary["failed"]:
         numbers = ", ".join(map(str, summary["failed"]))
-        told = f"not finished: the process died again and again at shard {numbers}; start again to try once more"
+        told = f"not finished: the process died repeatedly at shard {numbers}; start the run again to retry"
         lines.append(Text(told, style="bold red"))
     if summary["errors"]:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

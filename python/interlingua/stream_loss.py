@@ -1,6 +1,6 @@
 """
-What a stream loses: what the whole answer loses, or what a reader of the written stream finds otherwise in its pieces
-(spec/6-loss.md#streamed-answers).
+The loss report of a stream: that of the whole response, corrected where a reader of the written stream finds something
+else in its pieces (spec/6-loss.md#streamed-answers).
 """
 
 from collections.abc import Callable
@@ -17,32 +17,33 @@ from interlingua.canonical.loss import Entry, Path, apply, difference, entry_of,
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a stream loses of an answer: what the whole answer loses, where the wire does not say otherwise."""
+    """Return the losses of a streamed response: those of the whole one, unless the adapter has a rule of its own."""
     if endpoint.state_in_ids:
         response = state_in_ids.load_response(response, endpoint)
     adapter = adapters.get(endpoint.adapter)
     asked: StreamLoss | None = getattr(
         adapter, "stream_loss", None
-    )  # where a stream says more or less than the whole answer
+    )  # for wires whose stream expresses more or less than the whole response
     answer = response_of(response)
     return adapter.to_wire_response(answer, endpoint)[1] if asked is None else asked(answer, endpoint)
 
 
 def of_the_message(loss: list[Entry]) -> list[Entry]:
-    """The entries about the content of the answer itself."""
+    """Return the entries about the content of the response itself."""
     return [entry for entry in loss if entry["path"].startswith("/message/content/")]
 
 
-# ------------------------------------------------------------------------------------------- as it was told
+# ------------------------------------------------------------------------------------------- the order of a stream
 
 PROSE: Final = ("text_delta", "thinking_delta")
 PIECES: Final = frozenset((*PROSE, "tool_use_start", "tool_use_input_delta", "tool_use_end"))
-"""Events in which a block goes on."""
+"""The events in which a block continues."""
 
 
 class StreamTrace:
-    """How an answer was told, as far as its end cannot say: in which order its blocks began and ended, and, where several
-    were open at once or are open still, in which pieces. What blocks said that were told one by one they say themselves."""
+    """The part of a stream that its last event does not hold: the order in which blocks began and ended, and the pieces
+    of blocks that were open at the same time, or are still open. Blocks that came one by one are complete in
+    themselves."""
 
     __slots__ = ("_choice", "_mark", "events", "mixed", "open")
 
@@ -54,7 +55,7 @@ class StreamTrace:
         self._mark = 0
 
     def turn(self, event: dict[str, Any]) -> None:
-        """A block begins or ends."""
+        """Record that a block begins or ends."""
         if event["type"] == "block_start":
             self.mixed = self.mixed or bool(self.open)
             self.open.add(event["index"])
@@ -70,12 +71,12 @@ class StreamTrace:
         self.events.append(event)
 
     def record(self, event: dict[str, Any]) -> None:
-        """A block goes on."""
+        """Record that a block continues."""
         if self.mixed or event["type"] not in PROSE:
             self.events.append(event)
 
     def again(self, arrived: dict[str, Any]) -> list[dict[str, Any]]:
-        """Events that tell what had arrived in the same order."""
+        """Return events that stream the content that had arrived in the same order."""
         content: list[dict[str, Any]] = arrived["message"]["content"]
         ended = {event["index"]: event["block"] for event in self.events if event["type"] == "block_stop"}
         begun = {event["index"]: event["block"] for event in self.events if event["type"] == "block_start"}
@@ -85,7 +86,9 @@ class StreamTrace:
                 texts[event["index"]] = texts.get(event["index"], "") + event["text"]
         whole = _places(begun, ended, content)
         events: list[dict[str, Any]] = [] if self._choice else [{"type": "message_start"}]
-        seen: set[tuple[str, int]] = set()  # of calls: whether they have said who they are, and what they were
+        seen: set[tuple[str, int]] = (
+            set()
+        )  # the events that have come; for calls, they show which start and end is missing
         for event in self.events:
             index, kind = event["index"], event["type"]
             seen.add((kind, index))
@@ -101,7 +104,7 @@ class StreamTrace:
 def _places(
     begun: dict[int, dict[str, Any]], ended: dict[int, dict[str, Any]], content: list[dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    """What had arrived of each block. Blocks that said nothing may have no place in the message."""
+    """Return what had arrived of each block. Empty blocks may have no place in the message."""
     found = dict(ended)
     place = 0
     for index, block in sorted(begun.items()):
@@ -112,7 +115,7 @@ def _places(
 
 
 def _beginning(start: dict[str, Any], block: dict[str, Any], so_far: str) -> list[dict[str, Any]]:
-    """What a text told before `so_far`, as the event behind the one that begins it."""
+    """Return the part of a text before `so_far`, as the event after the one that begins the text."""
     begun = start["block"]
     text: str = block.get("text") or ""
     if begun["type"] not in ("text", "thinking") or not text.endswith(so_far):
@@ -122,7 +125,7 @@ def _beginning(start: dict[str, Any], block: dict[str, Any], so_far: str) -> lis
 
 
 def _call(stop: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of a call itself."""
+    """Return the start and the end event of a call."""
     block, index = stop["block"], stop["index"]
     start: dict[str, Any] = {"index": index, "id": block["id"], "name": block["name"]}
     end = {name: block[name] for name in ("input", "input_raw") if name in block}
@@ -136,8 +139,9 @@ _FAILED: Final[dict[str, Any]] = {"category": "server_error", "message": "it fai
 def loss_of_arrived(
     loss: list[Entry], events: list[dict[str, Any]], content: list[dict[str, Any]], endpoint: Endpoint
 ) -> list[Entry]:
-    """What is lost of what had arrived: what the whole answer loses, unless a reader of the stream finds something else. A
-    wire may tell of blocks when they are whole, or in pieces of which a reader makes less, more or others without an end."""
+    """Return the losses of content that had arrived: those of the whole response, unless a reader of the stream finds
+    something else. A wire may send blocks only when they are whole, or in pieces that a reader joins to fewer, more or
+    other blocks if the end is missing."""
     found = _read_content([*events, {"type": "error", "error": _FAILED}], endpoint)
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
@@ -147,19 +151,19 @@ def loss_of_arrived(
 def _loss_by_reading(
     loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path
 ) -> list[Entry]:
-    """The report on the content at a place by which it reads as what was found."""
+    """Return a report on the content at a place that turns the content into what the reader found."""
     if _reads_as(loss, content, found, at):
         return loss
     loss = _matched(loss, content, found, at)
     if not _reads_as(loss, content, found, at):
-        message = "what was told reads otherwise in the pieces of this wire"
+        message = "the reader of this wire finds other content in the pieces"
         loss = [entry_of("replace", pointer(at), "unsupported_value", "weakened", message, value=found)]
     return loss
 
 
 def needs_a_reader(response: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether a reader of the stream knows better than the whole answer what is lost: where it holds something of the
-    endpoint's own provider, and on wires that are `READ_BACK`, unless each block is told apart from those before it."""
+    """Whether the losses must be found by reading the stream back: if the response holds data of the endpoint's own
+    provider, and on wires that are `READ_BACK`, unless each block is separate from those before it."""
     if _holds_native(response, endpoint):
         return True
     choices = [response, *(response.get("alternatives") or ())]
@@ -168,7 +172,7 @@ def needs_a_reader(response: dict[str, Any], endpoint: Endpoint) -> bool:
 
 
 def _are_apart(content: list[dict[str, Any]]) -> bool:
-    """Whether blocks are those of most answers: reasoning, a text and calls, none of them empty."""
+    """Whether the blocks are those of most responses: reasoning, a text and calls, none of them empty."""
     last = -1
     for block in content:
         rank = _RANKS.get(block["type"], -1)
@@ -183,7 +187,7 @@ _CALLS: Final = 2
 
 
 def _holds_native(response: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether an answer holds something of the endpoint's own provider: how its pieces say that, a reader knows best."""
+    """Whether a response holds data of the endpoint's own provider: only a reader shows how pieces express it."""
     for choice in (response, *(response.get("alternatives") or ())):
         message = choice["message"]
         if endpoint.owns(choice.get("provider_state") or _NOBODY) or endpoint.owns(
@@ -204,7 +208,7 @@ _NOBODY: Final[dict[str, Any]] = {"adapter": ""}
 def as_it_is_read(
     loss: list[Entry], end: dict[str, Any], traces: dict[int, StreamTrace], endpoint: Endpoint
 ) -> list[Entry]:
-    """What is lost of an answer: what the whole of it loses, unless a reader of the stream finds something else."""
+    """Return the losses of a response: those of the whole one, unless a reader of the stream finds something else."""
     response: dict[str, Any] = end["response"]
     choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
     events = [
@@ -215,7 +219,7 @@ def as_it_is_read(
     ]
     last = _read_back([*events, end], endpoint)
     if last is None or last["type"] != "message_complete":
-        return loss  # an answer that failed is an error on this wire
+        return loss  # a response that failed is an error on this wire
     read = last["response"]
     for number, (choice, seen) in enumerate(zip(choices, [read, *(read.get("alternatives") or ())], strict=False)):
         at: Path = ("message",) if number == 0 else ("alternatives", number - 1, "message")
@@ -237,8 +241,9 @@ def as_it_is_read(
 def loss_of_late_text(
     loss: list[Entry], end: dict[str, Any], trace: StreamTrace, blocks: dict[int, dict[str, Any]], endpoint: Endpoint
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """What is lost where a text went on in an earlier block (spec/4-streams.md#places): what the whole answer loses, when
-    its reader joins the pieces again; else what they lose, one by one, with the answer in which they stand so."""
+    """Return a response and its losses if a text continued in an earlier block (spec/4-streams.md#places): those of the
+    whole response, if its reader joins the pieces again; else the response with the pieces as blocks, and their
+    losses."""
     response: dict[str, Any] = end["response"]
     message: dict[str, Any] = response["message"]
     found = _read_content([*trace.again(response), end], endpoint)
@@ -248,25 +253,25 @@ def loss_of_late_text(
     if _reads_as(of_the_message(loss), content, found, _CONTENT):
         return response, loss
     pieces = [blocks[index] for index in sorted(blocks)]
-    message_text = "what goes on in an earlier block is told where it comes"
+    message_text = "a text that continues in an earlier block is written when it comes"
     in_pieces = entry_of("replace", pointer(_CONTENT), "reordered", "representation", message_text, value=pieces)
     response = {**response, "message": {**message, "content": pieces}}
     return response, [in_pieces, *stream_loss(response, endpoint)]
 
 
 def _read_content(events: list[dict[str, Any]], endpoint: Endpoint) -> list[dict[str, Any]]:
-    """The blocks that a reader of the wire finds in a stream of these events."""
+    """Return the blocks that a reader of the wire finds in a stream of these events."""
     end = _read_back(events, endpoint) or {}
     return (end.get("response") or {"message": {"content": []}})["message"]["content"]
 
 
 def _without_state(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The blocks but for what rides in the ids of calls."""
+    """Return the blocks without the state that the ids of calls carry."""
     return [{name: value for name, value in block.items() if name != "provider_state"} for block in content]
 
 
 def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path) -> bool:
-    """Whether a reader finds what the report says."""
+    """Whether a reader finds the content with the report applied."""
     reported = content
     if loss:
         here = pointer(at)
@@ -286,8 +291,8 @@ def _seen(content: list[dict[str, Any]]) -> Any:
 def _matched(
     loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at_content: Path
 ) -> list[Entry]:
-    """The report by which the content reads as what was found: for each block where it went, alone or with others."""
-    inside: list[list[Entry]] = [[] for _ in content]  # what the whole answer loses of each, but for merges
+    """Return a report that turns the content into what was found: it assigns each block to a found one."""
+    inside: list[list[Entry]] = [[] for _ in content]  # the losses of each block in the whole response, without merges
     gone: dict[int, Entry] = {}
     for entry in loss:
         steps = parse_pointer(entry["path"])
@@ -300,7 +305,7 @@ def _matched(
     places = _Places(found)
     homes: dict[int, list[int]] = {}
     report: list[Entry] = []
-    # what the whole answer would lose altogether is looked for last
+    # blocks that the whole response would drop are assigned last
     for place in sorted(range(len(content)), key=gone.__contains__):
         at = places.take(_alone(content[place], inside[place]))
         if at is not None:
@@ -312,7 +317,7 @@ def _matched(
             report += _at(here, inside[place])
             report.append(_gone(here, "empty_content", "a stream has no empty pieces", "representation"))
         else:
-            message = "the wire says nothing of such a block before it has ended"
+            message = "the wire sends nothing of such a block before it has ended"
             report.append(_gone(pointer((*at_content, place)), "unsupported_block", message))
     for at, (home, *others) in homes.items():
         here = pointer((*at_content, home))
@@ -325,25 +330,25 @@ def _matched(
 
 
 def _at(path: str, loss: list[Entry]) -> list[Entry]:
-    """The entries about an item, at the place of that."""
+    """Return the entries about an item with their pointers at the item's place."""
     return [{**entry, "path": path + entry["path"]} for entry in loss]
 
 
 _CONTENT: Final[Path] = ("message", "content")
 _CONTENT_PATH: Final = "/message/content"
 _MERGED: Final = "merged_turn"
-_ONE_TEXT: Final = "pieces of a stream do not say where a text ends and another begins"
+_ONE_TEXT: Final = "the pieces of a stream do not show where one text ends and another begins"
 
 
 def _alone(block: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
-    """A block with the entries that concern it alone; their pointers begin at it."""
+    """Return a block with the entries about it applied; their pointers begin at the block."""
     if not loss:
         return block
     return apply({"block": block}, [{**entry, "path": f"/block{entry['path']}"} for entry in loss])["block"]
 
 
 class _Places:
-    """The blocks that a reader found, and how much of each is explained by now."""
+    """The blocks that a reader found, and the part of each that is not yet assigned."""
 
     def __init__(self, found: list[dict[str, Any]]) -> None:
         self._found = found
@@ -351,7 +356,7 @@ class _Places:
         self._free = set(range(len(found)))
 
     def take(self, block: dict[str, Any]) -> int | None:
-        """Where a block was found; a text also behind another one of its kind."""
+        """Return the place where a block was found; a text may also follow another one of its kind in a found block."""
         kind, text = block["type"], block.get("text")
         for place, other in enumerate(self._found):
             if other["type"] != kind or bool(other.get("refusal")) is not bool(block.get("refusal")):
@@ -369,10 +374,10 @@ class _Places:
 
 
 def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) -> list[Entry]:
-    """The entries by which a block reads as what was found of it, those of the whole answer among them where they hold;
-    their pointers begin at the block."""
+    """Return the entries that turn a block into what was found of it, with those of the whole response as far as they
+    apply; their pointers begin at the block."""
     wanted = _seen([found])
-    message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
+    message = "the reader of this wire finds other content in the pieces of the block that was cut off"
     merged = entry_of("replace", "/text", _MERGED, "representation", _ONE_TEXT, value=found.get("text"))
     outside = [entry for entry in loss if entry["path"][1:].partition("/")[0] not in _COMPARED]
     compared = {name: value for name, value in found.items() if name in _COMPARED}
@@ -394,7 +399,7 @@ def _changed(message: str, value: dict[str, Any]) -> Entry:
 
 
 def _holds(value: Any, path: str) -> bool:
-    """Whether there is something at a place."""
+    """Whether a value exists at a place."""
     for step in parse_pointer(path):
         if not isinstance(value, dict) or step not in value:
             return False
@@ -403,10 +408,10 @@ def _holds(value: Any, path: str) -> bool:
 
 
 def _not_streamed(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
-    """The members without canonical meaning that come with the end of a block alone."""
+    """Return the loss of members without canonical meaning that the wire sends only with the end of a block."""
     fields = (block.get("provider_state") or {}).get("fields") or {}
     streamed_fields = (found.get("provider_state") or {}).get("fields") or {}
-    message = "the wire says this of a block when it has ended"
+    message = "the wire sends this member only when a block has ended"
     return [
         _gone(pointer(("provider_state", "fields", name)), "unsupported_field", message, "weakened")
         for name in fields
@@ -415,14 +420,14 @@ def _not_streamed(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
 
 
 def _moved(homes: list[int], end: int, at: Path) -> list[Entry]:
-    """The moves that bring blocks into the order in which they were found."""
+    """Return the moves that bring blocks into the order in which they were found."""
     ahead = end
     moves: list[Entry] = []
     for home in reversed(homes):
         if home < ahead:
             ahead = home
             continue
-        message = "pieces that interleave are told in the order of the wire"
+        message = "pieces that interleave are written in the order of the wire"
         to = pointer((*at, ahead))
         moves.insert(0, entry_of("move", pointer((*at, home)), "reordered", "representation", message, to=to))
     return moves
@@ -433,7 +438,7 @@ def _gone(path: str, code: str, message: str, severity: str = "lost") -> Entry:
 
 
 def error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a stream does not say of the error that ends it, by what a reader of the wire finds in its frames."""
+    """Return the losses of an error that ends a stream: the difference to the error that a reader finds."""
     end = _read_back([{"type": "error", "error": failure}], endpoint)
     if end is None or "error" not in end:
         return [_gone("/error", "unsupported_field", "the wire has no frame for an error")]
@@ -441,7 +446,7 @@ def error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
 
 
 def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, Any] | None:
-    """The last event that a reader of the wire finds in a stream of these events."""
+    """Return the last event that a reader of the wire finds in a stream of these events."""
     adapter = adapters.get(endpoint.adapter)
     decoder = adapter.stream_decoder(endpoint, DERIVED_IDS)
     next(decoder)
@@ -455,7 +460,7 @@ def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, An
                 read += decoder.send(frame)
         read += decoder.send(None)
     except StopIteration:
-        pass  # for its reader the stream has ended
+        pass  # the reader has found the end of the stream
     return read[-1] if read else None
 
 
@@ -463,14 +468,15 @@ _PROBE: Final = "…"
 
 
 def block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What is lost of a block, as far as it is known by now: of one that begins, whether it goes as a whole.
+    """Return the losses of a block that are known by now: for a block that begins, only the loss of the whole block.
 
-    Whether the answer is of this very wire is not known before its end; what is lost either way is lost.
+    Whether the response comes from this wire is not known before its end. So only losses that occur in both cases
+    count.
     """
     block: dict[str, Any] = event["block"]
     begins = event["type"] == "block_start"
     if _is_native(block, endpoint) or (begins and block["type"] == "opaque"):
-        return []  # nothing is written of an opaque block before it ends, and then it may be another
+        return []  # an opaque block is written when it ends, and may be another one then
     if begins and block.get("text") == "":
         block = {**block, "text": _PROBE}
     answer = {"message": {"role": "assistant", "content": [block]}, "finish_reason": "stop"}
@@ -488,7 +494,7 @@ def block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
 
 
 def _is_native(block: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether a block holds something of the endpoint's own provider."""
+    """Whether a block holds state of the endpoint's own provider."""
     parts = [block, *(block.get("citations") or ())]
     states = [part.get("provider_state") for part in parts]
     return any(state is not None and endpoint.owns(state) for state in states)

@@ -1,8 +1,8 @@
 """
-The entry point: everything that turns bytes and plain data of one side into those of another goes through here.
+The entry point for every translation between wires and canonical values.
 
-Reading: bytes → wire → canonical. Writing: canonical, validated once → wire → bytes. Adapters do the turning;
-this module checks the input and feeds streams, and gives each loss report to `loss_policy`.
+Reading: bytes → wire → canonical. Writing: canonical, validated once → wire → bytes. Adapters do the translation;
+this module checks the input, drives streams, and passes each loss report to `loss_policy`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,9 +16,9 @@ from interlingua import adapters, registry
 from interlingua.adapters._content.offered import EventsAsOffered, Offered, answer_as_offered, is_beyond, offered
 from interlingua.adapters._contract import Adapter, DatedAdapter, ErrorWriter
 from interlingua.adapters._engine.kit import NOTHING, data_of, response_of, state_of, stored_elsewhere
-from interlingua.adapters._errors.recognition import CANONICAL, recognised
 from interlingua.adapters._errors.texts import provider_message
 from interlingua.adapters._history.pairing import note_open_end, to_wire
+from interlingua.adapters._recognition import CANONICAL, recognised
 from interlingua.canonical import json, state_in_ids, texts
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
@@ -49,13 +49,13 @@ _FRAMINGS: Final[dict[str, ModuleType]] = {
 
 
 def endpoint_of(name: str, *, provider: str | None = None, model: str | None = None) -> Endpoint:
-    """The endpoint that a name means: a wire (`anthropic_messages`), which `provider` and `model` describe further, a
+    """Return the endpoint for a name: a wire (`anthropic_messages`), which `provider` and `model` describe further, a
     provider (`anthropic`: its first wire), or a model, as an id or an alias (`sonnet`).
 
-    Raises `InvalidRequest` for any other name; the error suggests what may have been meant.
+    Raises `InvalidRequest` for any other name; the error suggests similar names.
     """
     models = registry.default()
-    known = models.endpoints.get((provider, model, name))  # every translation asks
+    known = models.endpoints.get((provider, model, name))  # fast, because every translation needs it
     if known is not None:
         return known
     if adapters.is_one(name):
@@ -67,16 +67,16 @@ def endpoint_of(name: str, *, provider: str | None = None, model: str | None = N
         return registry.endpoint(model=name)
     if is_model or models.is_provider(name):
         raise InvalidRequest(
-            f"{name!r} names {'a model' if is_model else 'a provider'} already; name the wire beside another"
+            f"{name!r} is {'a model' if is_model else 'a provider'}; together with provider or model, name a wire"
         )
     if found := models.nearest(name):
-        raise InvalidRequest(f"{name!r} is no wire, provider or model; {did_you_mean(found)}")
+        raise InvalidRequest(f"{name!r} is not a wire, a provider or a model; {did_you_mean(found)}")
     adapters.get(name)
     raise AssertionError("an adapter that is not listed")
 
 
 def for_request(endpoint: Endpoint, request: Mapping[str, Any]) -> Endpoint:
-    """The endpoint, and where it names no model, with what is declared of the request's own
+    """Return the endpoint; if it names no model, with the registry's declarations for the model of the request
     (spec/7-routing.md#model-of-request)."""
     if endpoint.model is not None or endpoint.provider is None:
         return endpoint
@@ -88,14 +88,14 @@ def for_request(endpoint: Endpoint, request: Mapping[str, Any]) -> Endpoint:
 
 
 def framing(endpoint: Endpoint) -> str:
-    """How the streams of an endpoint are framed: as its wire does, unless the provider's dialect says otherwise."""
+    """Return the framing of an endpoint's streams: that of its wire, unless the provider's dialect names another."""
     return endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING
 
 
 class Projection:
-    """A request as one provider takes it: `wire` is a WireRequest (method, path, headers, body), `loss` the whole report."""
+    """A request for one provider: `wire` is a WireRequest (method, path, headers, body), `loss` the whole report."""
 
-    # no dataclass: in compiled code that takes as long to make as a message takes to write
+    # not a dataclass: in compiled code, its construction takes as long as writing a message
     def __init__(self, wire: WireRequest, loss: list[Entry]) -> None:
         self.wire: Final = wire
         self.loss: Final = loss
@@ -113,10 +113,10 @@ class Projection:
 
 
 def load(value: Any, name: str = "Request") -> dict[str, Any]:
-    """A canonical value from JSON text, plain data or one of the pydantic types, validated against the schema.
+    """Return a canonical value from JSON text, plain data or one of the pydantic types, validated against the schema.
 
-    In plain data one text may stand for the list of blocks of a `content` and of `system` (spec/1-values.md#text-as-content).
-    Raises `InvalidRequest` with the pointer of each violation.
+    Plain data may have one text in place of the list of blocks of a `content` and of `system`
+    (spec/1-values.md#text-as-content). Raises `InvalidRequest` with the pointer of each violation.
     """
     is_text = isinstance(value, (bytes, str))
     data: Any = json.loads(value) if is_text else _plain(value, name)
@@ -124,7 +124,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         return validated(data, name)
     except InvalidRequest as problem:
         if name == "Request" and (likely := likely_wire(data, "request", CANONICAL)):
-            message = f"{problem.message}; {likely}: name that as its source"
+            message = f"{problem.message}; {likely}: name that wire as the source"
             raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
         written_out = data if is_text else texts.written_out(data, name)
         if written_out is data:
@@ -133,7 +133,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """The plain data of what is no JSON text. Raises `InvalidRequest` for what JSON cannot hold."""
+    """Return the plain data of a value other than JSON text. Raises `InvalidRequest` for data that JSON cannot hold."""
     if not isinstance(value, dict) and not callable(getattr(value, "plain", None)):
         kind = type(value).__name__
         raise InvalidRequest(
@@ -148,7 +148,7 @@ def _plain(value: Any, name: str) -> Any:
 
 
 def validated(data: Any, name: str = "Request") -> dict[str, Any]:
-    """Plain data as JSON text gives it, validated against the schema: no other way of writing is taken."""
+    """Validate plain data against the schema, as read from JSON text: no short form is accepted."""
     validate(data, name)
     return _counted(data) if name == "Request" else data
 
@@ -157,7 +157,7 @@ _COUNTS: Final = ("max_output_tokens", "seed", "n", "top_logprobs")
 
 
 def _counted(request: dict[str, Any]) -> dict[str, Any]:
-    """The request with its counts as integers: 100.0 is the integer 100 in JSON, and no wire is asked to know that."""
+    """Return the request with its counts as integers: 100.0 is the integer 100 in JSON, and wires need not know it."""
     counted = request
     for name in _COUNTS:
         if name in request and _is_written_out(request[name]):
@@ -169,15 +169,15 @@ def _counted(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_written_out(count: Any) -> bool:
-    """Whether a count is a number with decimals, though they say nothing."""
+    """Whether a count is written with decimals, which are all zero."""
     return type(count) is float or type(count) is Decimal
 
 
 def project(request: Mapping[str, Any], endpoint: Endpoint) -> Projection:
-    """Writes a validated canonical request for an endpoint.
+    """Write a validated canonical request for an endpoint.
 
-    Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
-    cannot be carried, `InvalidRequest` when no valid wire exists for the conversation, and `InvalidWire` when the request
+    Raises `LossRefused` when the request's `loss_policy` forbids a loss, `CannotAdapt` when a critical block cannot be
+    carried, `InvalidRequest` when no valid wire request exists for the conversation, and `InvalidWire` when the request
     was read from another wire and a member of its body has a wrong type.
     """
     counted = _counted(data_of(request))
@@ -188,7 +188,7 @@ def project(request: Mapping[str, Any], endpoint: Endpoint) -> Projection:
 
 
 def write_request(request: dict[str, Any], endpoint: Endpoint) -> tuple[WireRequest, list[Entry]]:
-    """The wire and the loss report of a validated request, without regard to its loss policy's demands on the whole."""
+    """Return the wire and the report of a validated request, without applying the loss policy to the whole report."""
     _refuse_wrong_types(request, endpoint)
     try:
         return to_wire(adapters.get(endpoint.adapter), request, endpoint)
@@ -199,16 +199,17 @@ def write_request(request: dict[str, Any], endpoint: Endpoint) -> tuple[WireRequ
         if stored is None:
             raise
         message = (
-            f"{problem.message}: the history of this conversation is stored by the provider that it was read from "
+            f"{problem.message}: the history of this conversation is stored at the provider from which it was read "
             f"({stored[1]} of {stored[0]}) and cannot be sent; send the whole conversation"
         )
         raise ResultWithoutCall(message, path=problem.path, adapter=problem.adapter) from None
 
 
 def _refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
-    """Raises `InvalidWire` for a request that was read from a wire with a member of a wrong type, and goes elsewhere.
+    """Raise `InvalidWire` if a request was read from another wire with a member of a wrong type.
 
-    Its own wire gets the member back as it came; no other can know what it was to mean (spec/2-requests.md#wrong-type).
+    The member is written unchanged to its own wire; for another wire its meaning is unknown
+    (spec/2-requests.md#wrong-type).
     """
     state, options = request.get("provider_state"), request.get("options")
     if state is None or not options or endpoint.owns(state):
@@ -233,15 +234,14 @@ def adapt(
     strict: str | None = None,
     unanswered: str | None = None,
 ) -> Projection:
-    """Carries a request to `to`: a wire, a provider or a model (see `endpoint_of`).
+    """Write a request for `to`: a wire, a provider or a model (see `endpoint_of`).
 
     `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
-    `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider and
-    the model of the request.
-    `strict` (representation, weakened or lost) refuses as soon as the projection would lose that much.
-    `unanswered` says what is done with a call that has no result: `error` refuses it where the target takes none,
-    `placeholder` puts a result that says so behind it. Both stand over the request's own `loss_policy`.
-    Raises what `project` raises, and `InvalidWire` when the body cannot be read.
+    `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider
+    and the model of the request. `strict` (representation, weakened or lost) refuses the projection if it would lose
+    that much. `unanswered` determines how a call without a result is treated: `error` refuses it if the target does not
+    accept it, `placeholder` adds a result after it that states this. Both take precedence over the request's own
+    `loss_policy`. Raises the errors of `project`, and `InvalidWire` when the body cannot be read.
     """
     policy = {**_strictly(strict), **_closing(unanswered)}
     read, read_loss = (load(request), []) if source is None else read_request(request, source)
@@ -255,7 +255,7 @@ def adapt(
 def read_request(
     wire: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
 ) -> tuple[Request, list[Entry]]:
-    """A canonical request from a wire: a body (JSON text or plain data) or a WireRequest. Raises `InvalidWire`."""
+    """Read a canonical request from a wire: a body (JSON text or plain data) or a WireRequest. Raises `InvalidWire`."""
     data = _wire_data(wire)
     if not ("body" in data and "path" in data):
         data = {"method": "POST", "path": "", "body": data}
@@ -265,7 +265,7 @@ def read_request(
 def from_wire_request(
     wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[Request, list[Entry]]:
-    """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
+    """Read a canonical request from a WireRequest of an endpoint, and restore the state that its call ids hold."""
     try:
         read, loss = adapters.get(endpoint.adapter).from_wire_request(cast("WireRequest", wire), endpoint, ids)
         request = state_in_ids.unload(data_of(read))
@@ -280,7 +280,7 @@ def from_wire_request(
 
 
 def likely_wire(body: Any, kind: str, wire: str) -> str:
-    """Which other wire a body looks like that could not be read as one of this wire, for the error; empty when of none."""
+    """Return a hint for the error of an unreadable body: the other wires that it looks like; empty if there is none."""
     wires = recognised(body, kind)
     if not wires or wire in wires:
         return ""
@@ -305,15 +305,15 @@ def _wire_data(wire: Any) -> dict[str, Any]:
     return data
 
 
-# ---------------------------------------------------------------------------------------------------- answers
+# ---------------------------------------------------------------------------------------------------- responses
 
 
 def read_response(
     body: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS, request: Any = None
 ) -> tuple[Response, list[Entry]]:
-    """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`.
+    """Read a canonical response from a response body (JSON text or plain data). Raises `InvalidAnswer`.
 
-    With the canonical `request` that is answered, calls are those of its tools as they were offered
+    With the canonical `request` of the response, the calls are those of its tools as they were offered
     (spec/3-responses.md#called-as-offered).
     """
     endpoint = endpoint_of(adapter, provider=provider)
@@ -325,23 +325,23 @@ def read_response(
 
 
 def _offered(request: Any, endpoint: Endpoint) -> Offered | None:
-    """The tools that travel to an endpoint otherwise than a request offers them."""
+    """Return the tools that are sent to an endpoint in another form than the request offers them."""
     return None if request is None else offered(canonical := load(request), project(canonical, endpoint).loss)
 
 
 def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Mapping[str, Any]]:
-    """How the client of an endpoint spelt the tools that it offers, by name: for `Endpoint.spellings`."""
+    """Return, by name, how the client of an endpoint spelt the tools that it offers: for `Endpoint.spellings`."""
     return {tool["name"]: state_of(tool, endpoint).get("encoding") or NOTHING for tool in request.get("tools") or ()}
 
 
 def from_wire_response(
     body: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS, tools: Offered | None = None
 ) -> tuple[Response, list[Entry]]:
-    """The same for an endpoint, and the tools that travelled there otherwise than they were offered."""
+    """Do the same for an endpoint, with the tools that were sent to it in another form than they were offered."""
     try:
         response, loss = adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
         return (response_of(answer_as_offered(data_of(response), tools)) if tools else response), loss
-    except ProviderError as problem:  # an error that came with the status of a success
+    except ProviderError as problem:  # an error with the HTTP status of a success
         raise ProviderError(with_provider_message(problem.error)) from None
     except InvalidAnswer as problem:
         if not (likely := likely_wire(body, "response", endpoint.adapter)):
@@ -351,16 +351,16 @@ def from_wire_response(
             message, path=problem.path, adapter=problem.adapter, violations=problem.violations
         ) from None
     except RecursionError:
-        raise InvalidAnswer("the answer is nested too deeply", adapter=endpoint.adapter) from None
+        raise InvalidAnswer("the response is nested too deeply", adapter=endpoint.adapter) from None
 
 
 def write_response(
     response: Any, adapter: str, *, provider: str | None = None, strict: str | None = None, request: Any = None
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """The body with which a provider of this wire would have given a canonical response, and what it cannot say.
+    """Write a canonical response as the body that a provider of this wire would send; returns body and loss report.
 
-    `strict` (representation, weakened or lost) refuses with `LossRefused` when that much would be lost. With the canonical
-    `request` that is answered, and that was read from this wire, calls are spelt as its tools were.
+    `strict` (representation, weakened or lost) refuses with `LossRefused` if that much would be lost. With the
+    canonical `request` of the response, which was read from this wire, calls are spelt as its tools were.
     """
     endpoint = endpoint_of(adapter, provider=provider)
     if request is not None:
@@ -371,8 +371,8 @@ def write_response(
 def to_wire_response(
     response: Mapping[str, Any], endpoint: Endpoint, policy: Policy | None = None, *, created: int = 0
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """The same for a validated response, an endpoint and a loss policy. `created` is the time, in seconds since 1970, that
-    the body bears on a wire whose answers have one, unless this answer brings one of its own."""
+    """Do the same for a validated response, an endpoint and a loss policy. `created` is the time of the body, in
+    seconds since 1970, for a wire whose responses have a time, unless this response has a time of its own."""
     policy = _policy_of_answers(policy)
     body, loss = _written(data_of(response), endpoint, created)
     if loss:
@@ -394,7 +394,7 @@ def _written(response: dict[str, Any], endpoint: Endpoint, created: int) -> tupl
 
 
 def _is_dated(adapter: Adapter) -> TypeGuard[DatedAdapter]:
-    """Whether the answers of a wire bear a time."""
+    """Whether the responses of a wire have a time."""
     return bool(getattr(adapter, "DATED", False))
 
 
@@ -417,19 +417,19 @@ def _closing(unanswered: str | None) -> Policy:
 
 def _policy_of_answers(policy: Policy | None) -> Policy:
     if policy is not None and policy.get("on_drop") == PLACEHOLDER:
-        message = "placeholders stand in requests alone; let what an answer cannot say be dropped or refused"
+        message = "placeholders are for requests only; use on_drop drop or error for a response"
         raise InvalidRequest(message, path="/loss_policy/on_drop")
     return policy or {}
 
 
 class StreamReader:
-    """Turns the bytes of a streamed answer, in any cuts, into canonical events.
+    """A reader of the bytes of a stream, in chunks of any size, as canonical events.
 
-    `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
-    stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
-    `adapter` is a name that `endpoint_of` takes, or an endpoint. `raw`: an error comes with the provider's whole body.
-    With the canonical `request` that is answered, calls are those of its tools as they were offered; whoever knows the
-    `tools` that travelled otherwise gives those instead.
+    `feed` returns the events that a chunk completes, `end` those at the end of the input: an error event when the
+    stream broke off. After `message_complete` or `error` there are no more events. The reader keeps no more than the
+    message. `adapter` is a name that `endpoint_of` accepts, or an endpoint. `raw`: an error has the provider's whole
+    body. With the canonical `request` of the response, the calls are those of its tools as they were offered. A caller
+    that knows the `tools` that were sent in another form gives these instead.
     """
 
     def __init__(
@@ -454,18 +454,18 @@ class StreamReader:
         self._raw = raw
 
     def feed(self, chunk: bytes | bytearray | memoryview) -> list[dict[str, Any]]:
-        """The events that this chunk completes."""
+        """Return the events that this chunk completes."""
         if not isinstance(chunk, bytes):
             chunk = _bytes(chunk)
         return self._events(self._framing.feed(chunk))
 
     def end(self) -> list[dict[str, Any]]:
-        """The events at the end of input."""
+        """Return the events at the end of the input."""
         return self._events([*(frame for frame in self._framing.end() if _whole(frame.data)), None])
 
     @property
     def done(self) -> bool:
-        """Whether the answer has ended, well or badly."""
+        """Whether the response has ended, with or without success."""
         return self._done
 
     def _events(self, frames: list[Any]) -> list[dict[str, Any]]:
@@ -502,16 +502,18 @@ def _endpoint(adapter: str | Endpoint, provider: str | None = None, model: str |
 
 def _bytes(chunk: Any) -> bytes:
     if not isinstance(chunk, (bytearray, memoryview)):
-        raise TypeError(f"a chunk of a stream is bytes, not {type(chunk).__name__}; give read_stream a list of chunks")
+        raise TypeError(
+            f"a chunk of a stream must be bytes, not {type(chunk).__name__}; give read_stream a list of chunks"
+        )
     return bytes(chunk)
 
 
 def _whole(data: str) -> bool:
-    """Whether a last frame that lacks its end was sent in full. Half a frame is a stream that broke off, not a bad frame."""
+    """Whether a last frame that lacks its end is complete. An incomplete one means that the stream broke off."""
     if data.startswith("[") and data.endswith("]"):
-        return True  # a mark, as of an end
+        return True  # a mark, such as that of the end
     try:
-        json.loads(data.encode("utf-8", "replace"))  # what is no UTF-8 is refused by whoever reads it, if it is whole
+        json.loads(data.encode("utf-8", "replace"))  # the decoder refuses a complete frame that is not UTF-8
     except InvalidRequest:
         return False
     return True
@@ -526,7 +528,7 @@ def read_stream(
     raw: bool = False,
     request: Any = None,
 ) -> Iterator[dict[str, Any]]:
-    """The canonical events of a streamed answer, as they are completed by the chunks."""
+    """Yield the canonical events of a stream, as the chunks complete them."""
     reader = StreamReader(adapter, ids, provider=provider, raw=raw, request=request)
     for chunk in chunks:
         yield from reader.feed(chunk)
@@ -534,18 +536,18 @@ def read_stream(
 
 
 class StreamWriter:
-    """Turns the events of an answer, one by one, into the bytes with which a provider of this wire would have streamed it.
+    """A writer of the events of a response, one by one, as the bytes that a provider of this wire would have streamed.
 
-    `feed` gives the chunks that an event completes, one for each frame, `end` those that the end of the events brings.
-    After `message_complete` or `error` nothing more comes. Keeps no more than the message itself, and no thread.
+    `feed` returns the chunks that an event completes, one for each frame, `end` those at the end of the events. After
+    `message_complete` or `error` there are no more chunks. The writer keeps no more than the message, and no thread.
 
-    The events are plain data as `StreamReader` gives them. Those from elsewhere are not checked one by one: what fails to be
-    written raises `InvalidRequest` with the place in the event. `load(event, "StreamEvent")` checks an event.
-    `adapter` is the name of a wire, or an endpoint; `provider` and `model` select a row of the registry.
-    `strict` (representation, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that severity is known; `policy`
-    is a whole loss policy. Without `report`, and without either of them, losses are not looked for, which saves time.
-    `loss` is a list to which the report is added, beside what it holds already.
-    `created` is the time, in seconds since 1970, that the stream bears on a wire whose answers have one.
+    The events are plain data as `StreamReader` returns them. Events from elsewhere are not validated one by one: an
+    event that cannot be written raises `InvalidRequest` with the place in the event. `load(event, "StreamEvent")`
+    validates one. `adapter` is the name of a wire, or an endpoint; `provider` and `model` select a row of the registry.
+    `strict` (representation, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that severity is
+    known; `policy` is a whole loss policy. Without `report`, and without either of them, losses are not determined,
+    which saves time. `loss` is a list to which the report is appended. `created` is the time of the stream, in seconds
+    since 1970, for a wire whose responses have a time.
     """
 
     def __init__(
@@ -563,7 +565,7 @@ class StreamWriter:
         endpoint = _endpoint(adapter, provider, model)
         policy = {**_policy_of_answers(policy), **_strictly(strict)}
         self.loss: list[Entry] = [] if loss is None else loss
-        """What the wire did not say: the report of the whole answer when that has ended."""
+        """The report of the whole response, when it has ended."""
         self._account: Callable[[dict[str, Any] | None], None] | None = None
         if report or policy:
             account = stream_account(endpoint, policy, self.loss)
@@ -582,13 +584,13 @@ class StreamWriter:
         self._done = False
 
     def feed(self, event: Mapping[str, Any]) -> list[bytes]:
-        """The chunks that this event completes. Raises `InvalidRequest`, `LossRefused` and `CannotAdapt`; then the stream
-        has ended."""
+        """Return the chunks that this event completes. Raises `InvalidRequest`, `LossRefused` and `CannotAdapt`; then
+        the stream has ended."""
         if self._done:
             return []
-        if not isinstance(event, dict):  # compiled code would refuse it without saying what it is
+        if not isinstance(event, dict):  # compiled code would refuse it without a useful message
             self._done = True
-            raise malformed_event(event) or InvalidRequest("an event is plain data: a dict", path="")
+            raise malformed_event(event) or InvalidRequest("an event must be plain data: a dict", path="")
         try:
             if self._account is not None:
                 self._account(event)
@@ -606,7 +608,7 @@ class StreamWriter:
         return chunks
 
     def end(self) -> list[bytes]:
-        """The chunks at the end of the events: of an answer that was broken off, what had to wait. Any number of times."""
+        """Return the chunks at the end of the events: those that had to wait, if the response broke off. Repeatable."""
         if self._done:
             return []
         self._done = True
@@ -620,7 +622,7 @@ class StreamWriter:
 
     @property
     def done(self) -> bool:
-        """Whether the answer has ended, well or badly."""
+        """Whether the response has ended, with or without success."""
         return self._done
 
     def _written(self, events: list[dict[str, Any]]) -> list[bytes]:
@@ -640,10 +642,10 @@ def write_stream(
     strict: str | None = None,
     loss: list[Entry] | None = None,
 ) -> Iterator[bytes]:
-    """The same for events that are pulled: the chunks, as the events complete them.
+    """Do the same for an iterable of events: yield the chunks, as the events complete them.
 
-    Where the events are a list, a refusal names the place in the list as well.
-    `loss` is a list that holds, when the stream has ended, what the wire did not say: the report of the whole answer.
+    If the events are a list, an error has the place in the list as well.
+    `loss` is a list that holds, when the stream has ended, the report of the whole response.
     """
     endpoint = endpoint_of(adapter, provider=provider, model=model)
     return encode_stream(events, endpoint, loss=loss, policy=_strictly(strict))
@@ -656,7 +658,7 @@ def encode_stream(
     loss: list[Entry] | None = None,
     policy: Policy | None = None,
 ) -> Iterator[bytes]:
-    """The same for an endpoint and a loss policy. Where nobody asks for a report, none is made."""
+    """Do the same for an endpoint and a loss policy. Without `loss`, no report is made."""
     writer = StreamWriter(endpoint, policy=policy, report=loss is not None, loss=loss)
     chunks = _pulled(writer, events)
     return _refused_by_place(chunks, events) if isinstance(events, (list, tuple)) else chunks
@@ -670,7 +672,7 @@ def _pulled(writer: StreamWriter, events: Iterable[Any]) -> Iterator[bytes]:
 
 
 def _refused_by_place(chunks: Iterable[bytes], events: Iterable[Any]) -> Iterator[bytes]:
-    """The chunks; a refusal names the place of the first event that is malformed."""
+    """Yield the chunks; an error has the place of the first event that is malformed."""
     try:
         yield from chunks
     except InvalidRequest as refusal:
@@ -692,10 +694,10 @@ def read_error(
     *,
     raw: bool = False,
 ) -> Error:
-    """The canonical error for a provider's error answer; without a status its body alone tells.
+    """Read a provider's error response as a canonical error; without a status, from its body alone.
 
-    `provider_message` in it is what the provider said, for whoever made the call: it may hold content, so it belongs in no
-    log. `raw` keeps the whole body, from which the same wire is given back.
+    Its `provider_message` is the provider's own message, for the caller: it may hold content, so it must not be logged.
+    `raw` keeps the whole body, from which the same wire is restored.
     """
     return from_wire_error(status, headers, body, endpoint_of(adapter, provider=provider), raw=raw)
 
@@ -706,7 +708,7 @@ error = read_error
 def from_wire_error(
     status: int | None, headers: Mapping[str, str], body: bytes | str, endpoint: Endpoint, *, raw: bool = False
 ) -> Error:
-    """The same for an endpoint."""
+    """Do the same for an endpoint."""
     adapter = adapters.get(endpoint.adapter)
     try:
         found = adapter.error(_OK if status is None else status, dict(headers), body, endpoint)
@@ -721,11 +723,11 @@ def from_wire_error(
 def write_error(
     error: Any, adapter: str, *, provider: str | None = None, strict: str | None = None
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """The answer (`status`, `headers`, `body`) with which a provider of this wire would have told a failure.
+    """Write an error as the response (`status`, `headers`, `body`) that a provider of this wire would have sent.
 
-    `error` is canonical (JSON text, plain data) or an `InterlinguaError`, so that a gateway can tell its clients of its
-    own failures too. The second value is what the wire cannot say; `strict` (representation, weakened or lost) refuses with
-    `LossRefused` when that is so much. Raises `InvalidRequest` for what is no error.
+    `error` is canonical (JSON text, plain data) or an `InterlinguaError`, so that a gateway can also report its own
+    failures to its clients. The second value is the loss report; `strict` (representation, weakened or lost) refuses
+    with `LossRefused` if that much would be lost. Raises `InvalidRequest` for a value that is not an error.
     """
     endpoint = endpoint_of(adapter, provider=provider)
     if isinstance(error, ProviderError):
@@ -740,7 +742,7 @@ def write_error(
 def to_wire_error(
     error: Mapping[str, Any], endpoint: Endpoint, policy: Policy | None = None
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """The same for a validated error, an endpoint and a loss policy."""
+    """Do the same for a validated error, an endpoint and a loss policy."""
     policy = _policy_of_answers(policy)
     adapter = adapters.get(endpoint.adapter)
     if not _writes_errors(adapter):
@@ -756,13 +758,13 @@ def _writes_errors(adapter: Adapter) -> TypeGuard[ErrorWriter]:
 
 
 def with_provider_message(error: Mapping[str, Any]) -> Error:
-    """A canonical error with the words of its `raw` body for whoever made the call (spec/8-errors.md#provider-message)."""
+    """Return a canonical error with the provider's message from its `raw` body (spec/8-errors.md#provider-message)."""
     words = provider_message(error.get("raw"))
     return cast("Error", error if words is None else {**error, "provider_message": words})
 
 
 def without_raw(error: Mapping[str, Any]) -> Error:
-    """A canonical error without the provider's whole body (spec/8-errors.md#raw)."""
+    """Return a canonical error without the provider's whole body (spec/8-errors.md#raw)."""
     found = {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
     return cast("Error", found)
 
@@ -776,9 +778,10 @@ _OK: Final = 200
 def estimate(
     request: Any, to: str | None = None, *, provider: str | None = None, model: str | None = None
 ) -> TokenEstimate:
-    """How many prompt tokens a canonical request takes: low, likely, high. No network.
+    """Estimate the prompt tokens of a canonical request: low, likely, high. It uses no network.
 
-    `to` is a wire, a provider or a model (see `endpoint_of`); without it the `model` counts, else that of the request.
+    `to` is a wire, a provider or a model (see `endpoint_of`). Without it, `model` is used, or else the model of the
+    request.
     """
     canonical = load(request)
     named = model or canonical.get("model")
@@ -788,13 +791,13 @@ def estimate(
         at = registry.endpoint(provider=provider, model=named)
     else:
         raise InvalidRequest(
-            "name a model, as provider:name, or a wire: neither the call nor the request does", path="/model"
+            "name a model, as provider:name, or a wire: neither the call nor the request names one", path="/model"
         )
     return estimate_for(canonical, at)
 
 
 def estimate_for(request: Mapping[str, Any], endpoint: Endpoint) -> TokenEstimate:
-    """The same for a validated request and an endpoint."""
+    """Do the same for a validated request and an endpoint."""
     try:
         return adapters.get(endpoint.adapter).estimate(cast("Request", request), endpoint)
     except RecursionError:

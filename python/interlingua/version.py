@@ -1,4 +1,4 @@
-"""What `interlingua --version` says: which version, compiled or not, on which Python."""
+"""The output of `interlingua --version`: the version, whether it is compiled, and the Python."""
 
 import platform
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -8,7 +8,7 @@ from interlingua import __version__
 
 
 def version() -> str:
-    """One line: `interlingua 0.1.0 (compiled, CPython 3.13.1)`."""
+    """Return one line: `interlingua 0.1.0 (compiled, CPython 3.13.1)`."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     kind = "compiled" if is_compiled() else "source: about half as fast as the compiled wheel"
     return f"interlingua {__version__} ({kind}; {python})"
@@ -16,5 +16,5 @@ def version() -> str:
 
 def is_compiled() -> bool:
     """Whether the adapters run as compiled modules."""
-    found = find_spec("interlingua.translate")  # only looked for: it takes longer to import than all of the rest
+    found = find_spec("interlingua.translate")  # not imported: that takes longer than everything else here
     return found is not None and (found.origin or "").endswith(tuple(EXTENSION_SUFFIXES))

@@ -572,6 +572,6 @@ async def test_the_fake_checks_and_counts() -> None:
         with pytest.raises(AssertionError):
             await client.generate(ask("other"), model=CLAUDE)
         assert fake.left == 0
-        with pytest.raises(AssertionError, match="not expected"):
+        with pytest.raises(AssertionError, match="not in the script"):
             await client.generate(ask(), model=GPT)
     assert fake.closed

@@ -120,7 +120,7 @@ async def test_a_failure_that_passes_is_asked_again(how: str, caplog: pytest.Log
     assert {sent.body for sent in fake.sent} == {fake.sent[0].body}
     lines = [record for record in caplog.records if record.name == "interlingua.client"]
     assert [line.levelno for line in lines] == [logging.WARNING] * 2
-    assert lines[1].getMessage() == f"attempt 2 at {CLAUDE} failed: rate_limit, again in 7.00 s"
+    assert lines[1].getMessage() == f"attempt 2 at {CLAUDE} failed: rate_limit, next attempt in 7.00 s"
     assert lines[1].__dict__["message_id"] == response["message"]["id"]
     assert not [line for line in lines if KEY in str(vars(line)) or "hello" in str(vars(line))]
 
@@ -352,7 +352,7 @@ async def test_a_key_that_is_refused_is_named() -> None:
         client._opened["http"] = fake
         error = (await failed(client.generate(ask(), model=GPT))).error
         assert error["message"].startswith("openai answered 401: ")
-        assert error["message"].endswith("; the key is that of OPENAI_API_KEY")
+        assert error["message"].endswith("; the key is the value of OPENAI_API_KEY")
         error = (await failed(client.generate(ask(), model=GPT))).error
         assert error["message"].startswith("openai answered 502: ")
     async with Client(registry=Registry(environment={}), base_urls={"openai": "http://box.example"}) as client:

@@ -263,7 +263,7 @@ def test_input_is_checked_before_a_call() -> None:
     made = asyncio.run(running())
     assert [result.failure for result in made.results] == ["validation_error", "not_found", "validation_error"]
     assert contents(made)[0].startswith("validation_error: /number: the argument ")
-    assert contents(made)[1] == "not_found: there is no tool of this name; there are note"
+    assert contents(made)[1] == "not_found: there is no tool of this name; the tools are note"
     assert contents(made)[2].startswith("validation_error: /day: ")
     assert ran == []
     invalid = [event for event in told if event["type"] == "tool_input_invalid"]
@@ -672,7 +672,7 @@ def test_functions_that_are_no_tools_and_types_that_hold_themselves() -> None:
     assert "$defs" in count.definition["input_schema"]
     assert _told(count, {"tree": {"name": "a", "children": [{"name": "b"}]}})[1] == "1"
     for function in (lambda *numbers: numbers, lambda **members: members):
-        with pytest.raises(InvalidRequest, match="not given by name"):
+        with pytest.raises(InvalidRequest, match="cannot be passed by name"):
             tool(function)
 
     def socket(line: threading.Lock) -> None: ...

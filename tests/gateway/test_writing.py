@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.gateway.writing import Together
+from interlingua.gateway.writing import BatchedWrites
 
 pytestmark = pytest.mark.asyncio
 
@@ -29,9 +29,9 @@ class Transport:
         return 5
 
 
-def made() -> tuple[Transport, Together]:
+def made() -> tuple[Transport, BatchedWrites]:
     transport = Transport()
-    return transport, Together(transport, asyncio.get_running_loop())
+    return transport, BatchedWrites(transport, asyncio.get_running_loop())
 
 
 async def test_the_writes_of_a_turn_are_one() -> None:

@@ -37,13 +37,13 @@ def check_route_order(session: Session, case: Case) -> Note:
 
 
 def check_route_second(session: Session, case: Case) -> Note:
-    """When the winner rests, the next target takes its place."""
+    """When the winner is in cooldown, the next target takes its place."""
     golden, given = case.value("route.decision.json"), case.value("route.input.json")
     winner, second = golden["targets"][:2]
     health = given.get("health") or {}
-    resting = {**(health.get("models") or {}), winner: {"until": None, "reason": "failures"}}
-    decision = _route(session, {**given, "health": {"providers": {}, **health, "models": resting}})
-    same(second, decision.get("chosen_model"), f"{winner} rests")
+    marks = {**(health.get("models") or {}), winner: {"until": None, "reason": "failures"}}
+    decision = _route(session, {**given, "health": {"providers": {}, **health, "models": marks}})
+    same(second, decision.get("chosen_model"), f"{winner} is in cooldown")
     return None
 
 

@@ -269,14 +269,18 @@ def _choices(response: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
 
 def _check_media(request: dict[str, Any]) -> None:
     # most blocks hold no medium, so places are collected only when something is wrong
-    for message in request["messages"]:
-        for block in message["content"]:
+    messages: list[dict[str, Any]] = request["messages"]
+    for message in messages:
+        content: list[dict[str, Any]] = message["content"]
+        for block in content:
+            kind: str = block["type"]
             if "source" in block:
                 if _is_broken(block["source"]):
                     raise _refused_media(request)
-            elif block["type"] == "tool_result":
-                for inner in block["content"]:
-                    if "source" in inner and _is_broken(inner["source"]):
+            elif kind == "tool_result":
+                parts: list[dict[str, Any]] = block["content"]
+                for part in parts:
+                    if "source" in part and _is_broken(part["source"]):
                         raise _refused_media(request)
 
 

@@ -177,7 +177,7 @@ def _adapt_response(
 def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Data:
     """A canonical value. What is none, but can be read as one of a wire, was meant as that: it is said how to say so."""
     from interlingua import adapters, translate
-    from interlingua.adapters._errors.recognition import recognised
+    from interlingua.adapters._recognition import recognised
 
     try:
         return translate.validated(json.loads(given), name)

@@ -1,5 +1,5 @@
 """
-The response of a provider: a success is read, a refusal or a failure becomes a typed error.
+The response of a provider: a success is read, an error response or a failure becomes a typed error.
 
 No message of an error holds content or a key. The provider's own text is in `provider_message` and `raw`, without the
 key.
@@ -40,7 +40,7 @@ REFUSAL = "refusal"
 """The cause of fail-over that a caller may request (spec/8-errors.md#refusal)."""
 
 
-def refused(response: Mapping[str, Any]) -> bool:
+def is_refusal(response: Mapping[str, Any]) -> bool:
     """Whether a response states that the model, or a filter of its provider, declined to answer."""
     return response["finish_reason"] in (REFUSAL, "content_filter")
 
@@ -68,7 +68,7 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
         raise ProviderError(in_band(call, problem.error)) from None
     except (InvalidWire, InvalidRequest) as problem:
         if b'"error"' in body:
-            raise ProviderError(refusal(call, answer, body)) from None
+            raise ProviderError(response_error(call, answer, body)) from None
         raise ProviderError(
             _error(call.endpoint, "invalid_response", f"the provider's answer cannot be read: {problem.message}")
             | {"status": answer.status}
@@ -77,12 +77,12 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
     return data_of(response)
 
 
-async def refuse_page(call: Call, answer: Answer) -> None:
+async def check_no_page(call: Call, answer: Answer) -> None:
     """Raise `ProviderError` for an HTML page that was sent in the place of a stream."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "text/html":
         return
-    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} where a stream was asked for")
+    error = _error(call.endpoint, "invalid_response", f"the provider answered with {kind} instead of a stream")
     raise ProviderError(error | {"status": answer.status})
 
 
@@ -93,7 +93,7 @@ def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
     return _without_secrets(call, error)
 
 
-def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
+def response_error(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
     """The canonical error for an error response, without the caller's key."""
     error = data_of(translate.from_wire_error(answer.status, answer.headers, body, call.endpoint, raw=True))
     if call.endpoint.provider is not None:
@@ -108,15 +108,15 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
 
 
 def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
-    found = "|".join(_written(secret) for secret in call.secrets if secret)
-    if not found:
+    pattern = "|".join(_pattern_of(secret) for secret in call.secrets if secret)
+    if not pattern:
         return error
-    masked: dict[str, Any] = _masked(error, re.compile(found))
+    masked: dict[str, Any] = _masked(error, re.compile(pattern))
     # the limit of the provider's message may have cut a key in two
     return error if masked == error else data_of(translate.with_provider_message(masked))
 
 
-def _written(secret: str) -> str:
+def _pattern_of(secret: str) -> str:
     """The pattern that finds a key in a text. A short key (`test`, `none` of a local server) must be a whole word."""
     pattern = re.escape(secret)
     return pattern if len(secret) >= _NO_PART_OF_WORDS else rf"(?<!\w){pattern}(?!\w)"
@@ -156,7 +156,7 @@ def failure(problem: TransportFailed | Interrupted, call: Call | None) -> Interl
     endpoint = call.endpoint if call is not None else None
     match problem:
         case TransportFailed():
-            return unreached(problem, call)
+            return network_failure(problem, call)
         case Interrupted(reason="deadline"):
             return ProviderError(
                 _error(endpoint, "timeout", "the deadline passed before the answer was complete", retryable=True)
@@ -174,13 +174,13 @@ def shut_down(message: str = "the server was shut down before the answer was com
     return ProviderError({"category": "server_error", "message": message, "retryable": True, "code": "shutdown"})
 
 
-def no_place(call: Call) -> ProviderError:
+def too_many_calls(call: Call) -> ProviderError:
     """The error when a provider already has the maximum number of concurrent calls."""
-    message = f"{_name(call.endpoint)} has as many calls as it may have at a time"
+    message = f"{_name(call.endpoint)} already has the maximum number of concurrent calls"
     return ProviderError(_error(call.endpoint, "overloaded", message, retryable=True))
 
 
-def unreached(problem: TransportFailed, call: Call | None) -> ProviderError:
+def network_failure(problem: TransportFailed, call: Call | None) -> ProviderError:
     """The error for a failure of the network, with the name and the host of the provider."""
     if call is None:
         return ProviderError(_error(None, problem.category, problem.message, retryable=problem.retryable))
@@ -200,7 +200,9 @@ def _host(url: str) -> str:
     return f" at {host}" if host else ""
 
 
-def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]) -> dict[str, Any] | None:
+def served_record(
+    routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str, Any]]
+) -> dict[str, Any] | None:
     """The routing record, with the model that served in the end."""
     if routing is None:
         return None
@@ -208,10 +210,10 @@ def served(routing: Mapping[str, Any] | None, model: str, skipped: list[dict[str
     return {**routing, "chosen_model": model, "alternatives_considered": passed_over}
 
 
-def another_may_do(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
+def another_may_succeed(error: InterlinguaError, fail_over_on: Collection[str] = ()) -> bool:
     """Whether the next candidate may succeed after this failure. An invalid request is invalid for all candidates."""
     if isinstance(error, ProviderError):
         category = error.error["category"]
-        refused = category == "content_filter" and REFUSAL in fail_over_on
-        return error.retryable or category in _PASS_OVER or refused
+        refusal_counts = category == "content_filter" and REFUSAL in fail_over_on
+        return error.retryable or category in _PASS_OVER or refusal_counts
     return isinstance(error, (CannotAdapt, NotConfigured))

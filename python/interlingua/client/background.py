@@ -17,7 +17,7 @@ from interlingua.canonical.errors import Cancelled
 
 T = TypeVar("T")
 
-_CLEARING_S: Final = 5.0
+_CLEANUP_S: Final = 5.0
 """How long an interrupted thread waits for the cancelled work to clean up, in seconds."""
 
 
@@ -61,7 +61,7 @@ class BackgroundLoop:
         except BaseException:
             if not result.done():
                 self.call(cancel)  # if another thread has closed the loop, everything is cancelled already
-                wait([result], _CLEARING_S)
+                wait([result], _CLEANUP_S)
             raise
 
     def call(self, function: Callable[[], object]) -> None:
@@ -88,11 +88,13 @@ class BackgroundLoop:
         return None if self._thread.is_alive() else _FORKED
 
 
-_CLOSED: Final = "it is closed; make another one"
-_FORKED: Final = "it was made before this process was forked, and its thread is in the parent: make one in each process"
+_CLOSED: Final = "it is closed; create another one"
+_FORKED: Final = (
+    "it was created before this process was forked, and its thread is in the parent; create one in each process"
+)
 _OWN_THREAD: Final = (
-    "called from the thread that does its work, which would wait for itself: in what it calls back, use the asynchronous "
-    "class, or another thread"
+    "called from the thread that does its work, which would wait for itself: in a callback, use the asynchronous class "
+    "or another thread"
 )
 
 
@@ -113,14 +115,14 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
         tasks = asyncio.all_tasks(loop)
-        loop.run_until_complete(_cleared(tasks))
+        loop.run_until_complete(_cancelled(tasks))
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-async def _cleared(tasks: "set[asyncio.Task[Any]]") -> None:
+async def _cancelled(tasks: "set[asyncio.Task[Any]]") -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

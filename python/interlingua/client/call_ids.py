@@ -36,10 +36,10 @@ class Names:
         return {**response, "message": {**message, "content": renamed(message["content"], self._names)}}
 
     def _name(self, identity: str) -> str:
-        found = self._names.get(identity)
-        if found is None:
-            found = self._names[identity] = self._name_of(identity)
-        return found
+        name = self._names.get(identity)
+        if name is None:
+            name = self._names[identity] = self._name_of(identity)
+        return name
 
 
 def renamed(content: list[Block], names: dict[str, str]) -> list[Block]:

@@ -29,39 +29,39 @@ def cancelled_at_waits(
     is raised instead of the outcome, and the value that `work` returned is passed to `discard`. Costs a microsecond and
     no task.
     """
-    held: asyncio.CancelledError | None = None
+    pending: asyncio.CancelledError | None = None
     resume: Callable[[Any], Any] = work.send
-    given: Any = None
+    value: Any = None
     while True:
         try:
-            awaited = resume(given)
+            awaited = resume(value)
         except StopIteration as end:
-            if held is None:
+            if pending is None:
                 return end.value
             if discard is not None:
                 yield from cast("Generator[Any, Any, None]", cancelled_at_waits(discard(end.value)))
-            raise held from None
+            raise pending from None
         except Exception:
-            if held is None:
+            if pending is None:
                 raise
-            raise held from None
+            raise pending from None
         # as `Task.cancel` does with a task that waits; the loop then throws the cancellation in here
-        if held is not None and awaited is not None and awaited.cancel():
-            held = None
+        if pending is not None and awaited is not None and awaited.cancel():
+            pending = None
         try:
-            given = yield awaited
+            value = yield awaited
             resume = work.send
         except GeneratorExit:
             work.close()
             raise
         except asyncio.CancelledError as cancelled:
             if awaited is None and not _by_a_scope():
-                held = cancelled
-                resume, given = work.send, None
+                pending = cancelled
+                resume, value = work.send, None
             else:
-                resume, given = work.throw, cancelled
+                resume, value = work.throw, cancelled
         except BaseException as problem:  # noqa: BLE001 — passed on, as `await` does
-            resume, given = work.throw, problem
+            resume, value = work.throw, problem
 
 
 def _by_a_scope() -> bool:

@@ -21,8 +21,8 @@ from interlingua.canonical.errors import InvalidRequest, NotConfigured, Provider
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
-from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
-from interlingua.client.asking import Asking, log_cooldown
+from interlingua.client.answers import ERROR_BODY_LIMIT, is_refusal, response_error, served_record, whole
+from interlingua.client.attempts import Attempts, log_cooldown
 from interlingua.client.call import Answered, Call, Limits, Plan, Tracing
 from interlingua.client.concurrency import Places
 from interlingua.client.interrupt import Interrupt
@@ -102,7 +102,7 @@ class Client:
         """The observers of this client."""
         self._concurrency = concurrency
         self._wallet = Wallet()
-        self._asking = Asking(
+        self._attempts = Attempts(
             self._name,
             self._lacks,
             self._prepare,
@@ -182,8 +182,8 @@ class Client:
         )
         interrupt = Interrupt(deadline)
         try:
-            call, answer, (response, body) = await self._asking.begin(
-                plan, interrupt, deadline, self._receive, lambda received: refused(received[0])
+            call, answer, (response, body) = await self._attempts.begin(
+                plan, interrupt, deadline, self._receive, lambda received: is_refusal(received[0])
             )
         finally:
             interrupt.done()
@@ -234,7 +234,7 @@ class Client:
             stream=True,
             validated=validated,
         )
-        return Stream(self._asking, self._complete, plan, deadline)
+        return Stream(self._attempts, self._complete, plan, deadline)
 
     # ------------------------------------------------------------------------------------------------ tools
 
@@ -277,7 +277,7 @@ class Client:
         from interlingua.client.tool_loop import Job, ToolStream
 
         job = Job.of(request, tools, streamed=streamed, options=options)
-        return ToolStream(self, job, self._ulids.next, self._clock, self._asking.tracing)
+        return ToolStream(self, job, self._ulids.next, self._clock, self._attempts.tracing)
 
     # ------------------------------------------------------------------------------------------------ one call
 
@@ -310,7 +310,7 @@ class Client:
             on_answer=on_answer,
             fail_over_on=frozenset(fail_over_on),
         )
-        return plan if routing else self._decided(plan)
+        return plan if routing else self._with_record(plan)
 
     def _chain(self, specs: Sequence[str], adapter: str | None, request: Mapping[str, Any]) -> tuple[str, ...]:
         """The models that the specs stand for, in the order in which they are tried. Raises `InvalidRequest` for a name
@@ -326,7 +326,7 @@ class Client:
         models = list(dict.fromkeys(models))
         return tuple(models) if len(models) == 1 else in_turn_order(models, turn_model(request["messages"]))
 
-    def _decided(self, plan: Plan) -> Plan:
+    def _with_record(self, plan: Plan) -> Plan:
         """The plan of a caller that named the models, with its routing record. The decision is published."""
         models = [self._name(plan, model) for model in plan.models]
         payload = decided(models[0], named_chain(models, models, NAMED))
@@ -347,8 +347,8 @@ class Client:
         """What a provider lacks so that this client can call it, as texts; empty when it lacks nothing."""
         if self._transport is not None:
             return []
-        given = {"key": self._keys.get(provider), "base_url": self._base_urls.get(provider)}
-        return self._registry.missing(provider, **given)
+        settings = {"key": self._keys.get(provider), "base_url": self._base_urls.get(provider)}
+        return self._registry.missing(provider, **settings)
 
     def _prepare(self, plan: Plan, model: str) -> Call:
         """The provider call for a candidate. Raises `CannotAdapt` when the conversation cannot be carried to it, and
@@ -390,11 +390,11 @@ class Client:
 
     def _limit(self, provider: str) -> int | None:
         """The maximum number of concurrent calls to a provider: that of this client, else of the provider's row."""
-        told = self._concurrency
-        if isinstance(told, int):
-            return told
-        if told is not None and provider in told:
-            return told[provider]
+        limits = self._concurrency
+        if isinstance(limits, int):
+            return limits
+        if limits is not None and provider in limits:
+            return limits[provider]
         return self._registry.provider(provider).get("concurrency") if self._registry.is_provider(provider) else None
 
     def _key_from(self, provider: str) -> str:
@@ -404,9 +404,9 @@ class Client:
         if not self._registry.is_provider(provider):
             return ""
         if variable := self._registry.key_variable(provider):
-            return f"the key is that of {variable}"
-        wanted = " or ".join(self._registry.standing(provider)["key_variables"])
-        return f"no key was sent: set {wanted}" if wanted else ""
+            return f"the key is the value of {variable}"
+        variables = " or ".join(self._registry.standing(provider)["key_variables"])
+        return f"no key was sent: set {variables}" if variables else ""
 
     def _endpoint(self, plan: Plan, model: str) -> Endpoint:
         return self._registry.endpoint(model=model, adapter=plan.adapter)
@@ -415,12 +415,12 @@ class Client:
         """The address and headers with which this client calls an endpoint. Raises `InvalidRequest` for a malformed
         address."""
         provider = endpoint.provider or endpoint.adapter
-        found = self._registry.connection(provider, endpoint.adapter, key=self._keys.get(provider))
+        connection = self._registry.connection(provider, endpoint.adapter, key=self._keys.get(provider))
         if provider in self._base_urls:
-            found = replace(found, base_url=self._base_urls[provider])
-        elif found.base_url is None and (self._transport is not None or provider == "replay"):
-            found = replace(found, base_url=f"{provider}://played")  # a provider that is played has no address
-        return found
+            connection = replace(connection, base_url=self._base_urls[provider])
+        elif connection.base_url is None and (self._transport is not None or provider == "replay"):
+            connection = replace(connection, base_url=f"{provider}://played")  # a played provider has no address
+        return connection
 
     async def _send(self, call: Call) -> Answer:
         """Send a call and return the response when its status is a success. Raises `ProviderError` otherwise."""
@@ -430,12 +430,12 @@ class Client:
         if 200 <= answer.status < 300:
             return answer
         try:
-            told = await whole(answer, ERROR_BODY_LIMIT, cut=True)
+            error_body = await whole(answer, ERROR_BODY_LIMIT, cut=True)
         except TransportFailed:
-            told = b""  # the status is enough
+            error_body = b""  # the status is enough
         finally:
             await answer.aclose()
-        raise ProviderError(refusal(call, answer, told))
+        raise ProviderError(response_error(call, answer, error_body))
 
     async def _signed(self, call: Call, body: bytes) -> dict[str, str]:
         """The headers of an attempt. A signature is valid for minutes only, so each attempt has its own."""
@@ -483,7 +483,7 @@ class Client:
         message["metadata"] = {
             "model": model,
             "provider": call.endpoint.provider,
-            "routing": served(call.plan.routing, model, call.trail.skipped),
+            "routing": served_record(call.plan.routing, model, call.trail.skipped),
             "usage": usage,
             "status": status,
         }
@@ -502,7 +502,8 @@ class Client:
 
 def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
     """The usage of a response without one: estimates, marked as such."""
-    _LOG.warning("no usage from %s, estimated", call.endpoint.provider, extra={"message_id": call.plan.message_id})
+    fields = {"message_id": call.plan.message_id}
+    _LOG.warning("no usage from %s; it is estimated", call.endpoint.provider, extra=fields)
     prompt = translate.estimate_for(call.request, call.endpoint)["likely"]
     answer = translate.estimate_for({"messages": [response["message"]]}, call.endpoint)["likely"]
     return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}

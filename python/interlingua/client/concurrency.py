@@ -24,7 +24,7 @@ class Places:
         return self._free[provider]
 
 
-class Placed:
+class PlacedAnswer:
     """A response that holds a place of its provider until it is closed."""
 
     def __init__(self, answer: Answer, place: asyncio.Semaphore) -> None:

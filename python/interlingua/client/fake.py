@@ -105,7 +105,7 @@ class FakeTransport:
         sent = Sent(url, dict(headers), body)
         self.sent.append(sent)
         if not self._steps:
-            raise AssertionError(f"call {len(self.sent)} was not expected: the script has ended")
+            raise AssertionError(f"call {len(self.sent)} is not in the script, which has ended")
         step = self._steps.pop(0)
         if step.check is not None:
             step.check(sent)
@@ -122,7 +122,7 @@ class FakeTransport:
     def _answer(self, step: Step, sent: Sent) -> Played:
         match step:
             case Fail():
-                raise TransportFailed(step.category, "the script says so", sent=step.sent)
+                raise TransportFailed(step.category, "the script has a failure here", sent=step.sent)
             case Refuse():
                 headers = {"content-type": "application/json", **step.headers}
                 body = step.body if isinstance(step.body, bytes) else json.dumps(dict(step.body))
@@ -146,7 +146,7 @@ class FakeTransport:
                 await self._sleep(pause)
             yield chunk
         if breaks is not None:
-            raise TransportFailed(breaks, "the script says so")
+            raise TransportFailed(breaks, "the script has a failure here")
 
 
 def said(step: Say, model: str | None = None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from interlingua.client.transport import Answer, TransportFailed
 _HEAD_LIMIT = 256 << 10
 """The most bytes of the head of a response, and of its trailers."""
 
-_AHEAD = 64 << 10
+_READ_AHEAD = 64 << 10
 """Bytes of a response that may wait for the consumer; beyond them reading from the provider pauses."""
 
 _PIECE = 64 << 10
@@ -67,14 +67,14 @@ class HttptoolsTransport:
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Answer:
         """Post a body (see `Transport`)."""
-        place = _place(url)
+        target = _target(url)
         if self._by_proxy.proxy_for(url) is not None:
             return await self._by_proxy.send(url, headers, body, idle)
-        head = _head(place, headers, len(body))
+        head = _head(target, headers, len(body))
         patience = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
-        connection = self._idle_connection(place.origin) or await self._opened(place.origin, patience)
+        connection = self._idle_connection(target.origin) or await self._connection_for(target.origin, patience)
         try:
-            await connection.ask(head, body, idle)
+            await connection.request(head, body, idle)
         except BaseException:
             connection.close()
             raise
@@ -109,32 +109,32 @@ class HttptoolsTransport:
     def forget(self, connection: "_Connection") -> None:
         """Remove a connection that is closed."""
         self._open.discard(connection)
-        kept = self._idle.get(connection.origin)
-        if kept and connection in kept:
-            kept.remove(connection)
+        idle = self._idle.get(connection.origin)
+        if idle and connection in idle:
+            idle.remove(connection)
         self._wake()
 
     def _idle_connection(self, origin: "_Origin") -> "_Connection | None":
         """The idle connection that was used last, so that surplus connections expire."""
-        kept = self._idle.get(origin)
-        while kept:
-            connection = kept.pop()
+        idle = self._idle.get(origin)
+        while idle:
+            connection = idle.pop()
             if connection.usable():
                 return connection
             connection.close()
         return None
 
-    async def _opened(self, origin: "_Origin", patience: float) -> "_Connection":
+    async def _connection_for(self, origin: "_Origin", patience: float) -> "_Connection":
         """An idle connection, or a new one as soon as the limit allows it. Raises `TransportFailed`."""
         try:
             async with asyncio.timeout(patience):
                 while len(self._open) + self._opening >= self._connections:
-                    if (other := next((kept for kept in self._idle.values() if kept), None)) is not None:
+                    if (other := next((idle for idle in self._idle.values() if idle), None)) is not None:
                         other[0].close()
                         continue
-                    await self._room()
-                    if (kept := self._idle_connection(origin)) is not None:
-                        return kept
+                    await self._wait_for_place()
+                    if (idle := self._idle_connection(origin)) is not None:
+                        return idle
                 self._opening += 1
                 try:
                     connection = await self._connect(origin)
@@ -144,14 +144,16 @@ class HttptoolsTransport:
         except TimeoutError:
             raise TransportFailed("timeout", "the provider did not answer in time (connecting)", sent=False) from None
         except (OSError, UnicodeError, ValueError) as problem:  # their texts may quote the arguments
-            raise TransportFailed("network", _failed(problem), sent=False) from None
+            raise TransportFailed("network", _failure_text(problem), sent=False) from None
         self._open.add(connection)
         return connection
 
     async def _connect(self, origin: "_Origin") -> "_Connection":
         loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
-        connected = await aiohappyeyeballs.start_connection(found, happy_eyeballs_delay=_NEXT_ADDRESS_S, interleave=1)
+        addresses = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+        connected = await aiohappyeyeballs.start_connection(
+            addresses, happy_eyeballs_delay=_NEXT_ADDRESS_S, interleave=1
+        )
         try:
             tls: dict[str, Any] = {"ssl": self._tls, "server_hostname": origin.host} if origin.tls else {}
             _, connection = await loop.create_connection(lambda: _Connection(self, origin), sock=connected, **tls)
@@ -160,7 +162,7 @@ class HttptoolsTransport:
             raise
         return connection
 
-    async def _room(self) -> None:
+    async def _wait_for_place(self) -> None:
         """Wait until a connection is closed or released."""
         waiting = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
@@ -181,10 +183,10 @@ class HttptoolsTransport:
     def _sweep(self) -> None:
         """Close the connections that were idle for a long time."""
         now = asyncio.get_running_loop().time()
-        for origin, kept in tuple(self._idle.items()):
-            for connection in [one for one in kept if now - one.idle_since >= _IDLE_S]:
+        for origin, idle in tuple(self._idle.items()):
+            for connection in [connection for connection in idle if now - connection.idle_since >= _IDLE_S]:
                 connection.close()
-            if not kept:
+            if not idle:
                 del self._idle[origin]
         again = asyncio.get_running_loop().call_later(_IDLE_S, self._sweep) if self._idle else None
         self._sweeper = again
@@ -223,7 +225,7 @@ class HttptoolsAnswer:
         if connection is None:
             raise StopAsyncIteration
         try:
-            piece = connection.taken() or await connection.take()
+            piece = connection.take_buffered() or await connection.take()
         except TransportFailed:
             self._end()
             raise
@@ -250,15 +252,15 @@ class _Connection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._transport: Any = None
         self._parser: Any = None
-        self._asked = False
+        self._in_use = False
         self._reset(None)
 
     def _reset(self, idle: float | None) -> None:
         self._idle = idle
-        self._given: list[tuple[bytes, bytes]] = []  # headers as received
+        self._received_headers: list[tuple[bytes, bytes]] = []  # headers as received
         self._head_bytes = 0
-        self._parts: list[bytes] = []
-        self._held = 0
+        self._buffered: list[bytes] = []
+        self._buffered_bytes = 0
         self._begun = self._ended = self._reusable = self._sent = False
         self._failure: TransportFailed | None = None
         self._since = 0.0
@@ -268,11 +270,11 @@ class _Connection(asyncio.Protocol):
 
     # ------------------------------------------------------------------------------------------------ one call
 
-    async def ask(self, head: bytes, body: bytes, idle: float | None) -> None:
+    async def request(self, head: bytes, body: bytes, idle: float | None) -> None:
         """Send a request and wait for the head of its response. Raises `TransportFailed`."""
         self._reset(idle)
         self._parser = httptools.HttpResponseParser(self)
-        self._asked = True
+        self._in_use = True
         if len(body) <= _PIECE:
             self._transport.write(head + body)
         else:
@@ -294,24 +296,24 @@ class _Connection(asyncio.Protocol):
                 return
             self._transport.write(body[at : at + _PIECE])
 
-    def taken(self) -> bytes:
+    def take_buffered(self) -> bytes:
         """The part of the body that has arrived and was not taken yet; empty when there is none."""
-        parts = self._parts
+        parts = self._buffered
         if not parts:
             return b""
-        self._parts, self._held = [], 0
+        self._buffered, self._buffered_bytes = [], 0
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def take(self) -> bytes:
         """Wait for the next part of the body; empty at its end. Raises `TransportFailed`."""
-        while not self._parts:
+        while not self._buffered:
             if self._ended:
                 return b""
             if self._paused_reading:
                 self._paused_reading = False
                 self._transport.resume_reading()
             await self._wait()
-        return self.taken()
+        return self.take_buffered()
 
     def usable(self) -> bool:
         """Whether the other side keeps the connection open too, as far as can be known."""
@@ -326,13 +328,13 @@ class _Connection(asyncio.Protocol):
 
     def end(self) -> None:
         """End the response. The connection is kept for the next call when that is possible."""
-        if not (self._ended and self._reusable and self._asked) or self._transport.is_closing():
+        if not (self._ended and self._reusable and self._in_use) or self._transport.is_closing():
             self.close()
             return
-        self._asked = False
+        self._in_use = False
         self._stop_timer()
         self._parser = None
-        self._parts = []
+        self._buffered = []
         self.idle_since = self._loop.time()
         if self._paused_reading:
             self._transport.resume_reading()
@@ -340,7 +342,7 @@ class _Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """Close the connection at once. May be called any number of times."""
-        self._asked = False
+        self._in_use = False
         self._stop_timer()
         if self._transport is not None:
             self._transport.abort()
@@ -357,26 +359,26 @@ class _Connection(asyncio.Protocol):
             # one timer for all waits of a call; when it fires it checks how long the current wait takes
             self._since = self._loop.time()
             if self._timer is None:
-                self._timer = self._loop.call_later(self._idle, self._look)
+                self._timer = self._loop.call_later(self._idle, self._check_idle)
         self._waiter = self._loop.create_future()
         try:
             await self._waiter
         finally:
             self._waiter = None
-        if self._failure is not None and not self._parts:
+        if self._failure is not None and not self._buffered:
             raise self._failure
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    def _look(self) -> None:
+    def _check_idle(self) -> None:
         self._timer = None
         if self._waiter is None or self._idle is None:
             return
-        left = self._since + self._idle - self._loop.time()
-        if left > 0:
-            self._timer = self._loop.call_later(left, self._look)
+        remaining = self._since + self._idle - self._loop.time()
+        if remaining > 0:
+            self._timer = self._loop.call_later(remaining, self._check_idle)
         else:
             self._fail("timeout", "the provider did not answer in time")
 
@@ -396,12 +398,12 @@ class _Connection(asyncio.Protocol):
         self._transport = transport
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._asked and not self._ended:
+        if self._in_use and not self._ended:
             if exc is None and self._begun and not self._has_length():
                 self._ended = True  # the end of the connection is the end of the response
                 self._wake()
             else:
-                self._fail("network", _failed(exc or ConnectionError()))
+                self._fail("network", _failure_text(exc or ConnectionError()))
         self._pool.forget(self)
 
     def pause_writing(self) -> None:
@@ -412,7 +414,7 @@ class _Connection(asyncio.Protocol):
         self._wake()
 
     def data_received(self, data: bytes) -> None:
-        if not self._asked:
+        if not self._in_use:
             self.close()  # there was no request
             return
         if not self._begun:
@@ -420,17 +422,17 @@ class _Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            self._broken()
+            self._reject()
             return
         if self._head_bytes > _HEAD_LIMIT:
-            self._broken()
-        elif self._held > _AHEAD and not self._paused_reading and not self._ended:
+            self._reject()
+        elif self._buffered_bytes > _READ_AHEAD and not self._paused_reading and not self._ended:
             self._paused_reading = True
             self._transport.pause_reading()
 
-    def _broken(self) -> None:
+    def _reject(self) -> None:
         self._reusable = False
-        self._fail("network", "the provider's answer is no HTTP/1.1")
+        self._fail("network", "the provider's answer is not valid HTTP/1.1")
         self._transport.abort()
 
     def _has_length(self) -> bool:
@@ -449,17 +451,17 @@ class _Connection(asyncio.Protocol):
         if self._begun:
             self._head_bytes += len(name) + len(value)
         else:
-            self._given.append((name, value))
+            self._received_headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         """A head is complete. One with a status below 200 announces another."""
         status: int = self._parser.get_status_code()
-        given, self._given = self._given, []
+        received, self._received_headers = self._received_headers, []
         if status < 200 or self._ended:
             return
         self.status = status
         self.headers = headers = {}
-        for name, value in given:
+        for name, value in received:
             key, text = name.lower().decode("latin-1"), _text(value)
             headers[key] = f"{headers[key]}, {text}" if key in headers else text
         self._begun = True
@@ -469,8 +471,8 @@ class _Connection(asyncio.Protocol):
     def on_body(self, body: bytes) -> None:
         """A part of the body."""
         if not self._ended:
-            self._parts.append(body)
-            self._held += len(body)
+            self._buffered.append(body)
+            self._buffered_bytes += len(body)
             self._wake()
 
     def on_message_complete(self) -> None:
@@ -490,7 +492,7 @@ class _Origin(NamedTuple):
     tls: bool
 
 
-class _Place(NamedTuple):
+class _Target(NamedTuple):
     """The target of a URL: the connection, and the first lines of the request."""
 
     origin: _Origin
@@ -499,7 +501,7 @@ class _Place(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _place(url: str) -> _Place:
+def _target(url: str) -> _Target:
     """The target of a URL. Raises `TransportFailed` for a URL that cannot be used."""
     try:
         parsed = httpx.URL(url)
@@ -511,23 +513,23 @@ def _place(url: str) -> _Place:
         raise TransportFailed("network", text, sent=False, retryable=False)
     tls = parsed.scheme == "https"
     origin = _Origin(host, parsed.port or (443 if tls else 80), tls)
-    return _Place(origin, f"POST {target} HTTP/1.1\r\n", f"host: {parsed.netloc.decode('ascii')}\r\n")
+    return _Target(origin, f"POST {target} HTTP/1.1\r\n", f"host: {parsed.netloc.decode('ascii')}\r\n")
 
 
-def _head(place: _Place, headers: Mapping[str, str], length: int) -> bytes:
-    lines, has_length = _written(place, tuple(headers.items()))
+def _head(target: _Target, headers: Mapping[str, str], length: int) -> bytes:
+    lines, has_length = _head_lines(target, tuple(headers.items()))
     return lines + (b"\r\n" if has_length else b"content-length: %d\r\n\r\n" % length)
 
 
 @lru_cache(maxsize=256)
-def _written(place: _Place, headers: tuple[tuple[str, str], ...]) -> tuple[bytes, bool]:
+def _head_lines(target: _Target, headers: tuple[tuple[str, str], ...]) -> tuple[bytes, bool]:
     """The lines of a head without the length of the body, and whether they have that length already.
 
     They are cached, because most calls to a provider have the same."""
-    lines = [place.lines]
+    lines = [target.lines]
     names = {name.lower() for name, _ in headers}
     if "host" not in names:
-        lines.append(place.host)
+        lines.append(target.host)
     for name, value in headers:
         if not _NAME.fullmatch(name) or _NO_VALUE.search(value):
             # the error names neither the header nor its value, which may be a key
@@ -543,6 +545,6 @@ def _text(value: bytes) -> str:
         return value.decode("latin-1")
 
 
-def _failed(problem: Exception) -> str:
+def _failure_text(problem: Exception) -> str:
     """The text of a failure. It has only the name of a foreign error, whose text can quote the request."""
     return f"the connection to the provider failed ({type(problem).__name__})"

@@ -10,8 +10,8 @@ from typing import Any
 from interlingua.client.transport import TransportFailed
 
 _PIECE = 64 << 10  # bytes of a response that are inflated at a time
-_FREE = 16 << 20  # bytes of a response that any number of compressed bytes may inflate to
-_MOST_TIMES = 100  # beyond those, so many bytes for each compressed byte: ten times the ratio of text and JSON
+_ALWAYS_ALLOWED = 16 << 20  # bytes of a response that any number of compressed bytes may inflate to
+_MAX_RATIO = 100  # beyond those, so many bytes for each compressed byte: ten times the ratio of text and JSON
 
 
 async def inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator[bytes, None]:
@@ -20,7 +20,8 @@ async def inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator[
     Raises `TransportFailed` for a broken one, and for one that inflates to more than its compressed size allows, before
     it is inflated further."""
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise TransportFailed("network", f"the provider compressed its answer ({encoding[:20]}) without being asked to")
+        text = f"the provider compressed its answer ({encoding[:20]}), which was not requested"
+        raise TransportFailed("network", text)
     received = inflated = 0
     inflate: Any = None
     try:
@@ -37,7 +38,7 @@ async def inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator[
                 piece = inflate.decompress(rest, _PIECE)
                 rest = inflate.unconsumed_tail
                 inflated += len(piece)
-                if inflated > _FREE and inflated > _MOST_TIMES * received:
+                if inflated > _ALWAYS_ALLOWED and inflated > _MAX_RATIO * received:
                     text = (
                         f"the provider's compressed answer of {received} bytes inflates to more than {inflated} bytes"
                     )

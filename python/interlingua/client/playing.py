@@ -52,17 +52,17 @@ class Sent:
     @property
     def adapter(self) -> str:
         """The wire of the path. Raises `InvalidRequest` for a path that no played provider has."""
-        return self._placed[0]
+        return self._target[0]
 
     @property
     def request(self) -> Request:
         """The body as a canonical request, with the members that are in the path: the model, and whether to stream."""
-        adapter, placed = self._placed
+        adapter, members = self._target
         wire: WireRequest = {"method": "POST", "path": urlsplit(self.url).path, "headers": {}, "body": self.json}
         request, _ = adapters.get(adapter).from_wire_request(wire, Endpoint(adapter), DERIVED_IDS)
-        if placed.get("model"):
-            request["model"] = f"{adapter}:{unquote(placed['model'])}"
-        if placed.get("stream"):
+        if members.get("model"):
+            request["model"] = f"{adapter}:{unquote(members['model'])}"
+        if members.get("stream"):
             request["stream"] = True
         return request
 
@@ -73,12 +73,12 @@ class Sent:
         return model and model.partition(":")[2]
 
     @property
-    def _placed(self) -> tuple[str, dict[str, str]]:
+    def _target(self) -> tuple[str, dict[str, str]]:
         path = urlsplit(self.url).path
         for name, pattern in _PATHS:
-            if found := pattern.search(path):
-                return name, found.groupdict("")
-        raise InvalidRequest(f"no provider is played at {path}")
+            if match := pattern.search(path):
+                return name, match.groupdict("")
+        raise InvalidRequest(f"no played provider has the path {path}")
 
 
 class Played:

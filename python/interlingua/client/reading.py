@@ -56,30 +56,30 @@ class _Either:
         self._call = call
         self._answer = answer
         self._stream = stream
-        self._held = bytearray()
+        self._buffer = bytearray()
         self._whole: bool | None = None
         self._ended = False
 
     def feed(self, chunk: bytes) -> list[Event]:
         if self._whole is False:
             return self._stream.feed(chunk)
-        self._held += chunk
+        self._buffer += chunk
         if self._whole:
             return []
-        start = self._held.lstrip(_BLANK)
+        start = self._buffer.lstrip(_BLANK)
         if not start:
             return []
         self._whole = start[:1] == b"{"
         if self._whole:
             return []
-        held, self._held = bytes(self._held), bytearray()
-        return self._stream.feed(held)
+        buffer, self._buffer = bytes(self._buffer), bytearray()
+        return self._stream.feed(buffer)
 
     def end(self) -> list[Event]:
         if not self._whole:
             return self._stream.end()
         self._ended = True
-        return unfold(read(self._call, self._answer, bytes(self._held)))
+        return unfold(read(self._call, self._answer, bytes(self._buffer)))
 
     @property
     def done(self) -> bool:

@@ -48,19 +48,19 @@ class Exchange:
         messages = [item for item in turns if item["role"] != "user" or _text(item)]
         users = [message for message in messages if message["role"] == "user"]
         offered = {tool["name"] for tool in request.get("tools", [])}
-        for condition, wanted in self.when.items():
+        for condition, value in self.when.items():
             match condition:
                 case "last":
-                    found = bool(messages) and messages[-1]["role"] == wanted
+                    holds = bool(messages) and messages[-1]["role"] == value
                 case "turn":
-                    found = len(users) == wanted
+                    holds = len(users) == value
                 case "tools":
-                    found = offered.issuperset(wanted)
+                    holds = offered.issuperset(value)
                 case "text":
-                    found = bool(users) and wanted.lower() in _text(users[-1]).lower()
+                    holds = bool(users) and value.lower() in _text(users[-1]).lower()
                 case _:
-                    found = False
-            if not found:
+                    holds = False
+            if not holds:
                 return False
         return True
 
@@ -150,7 +150,7 @@ class ReplayTransport:
                 await self._pass(exchange.first)
                 kind = STREAMS[adapters.get(adapter).FRAMING] if stream else "application/json"
                 return Played(200, {"content-type": kind}, self._play(chunks, exchange.between))
-        return _refused(404, "no recorded exchange fits this request")
+        return _refused(404, "no recorded exchange matches this request")
 
     async def aclose(self) -> None:
         """Do nothing: nothing is open."""
@@ -168,8 +168,8 @@ class ReplayTransport:
 
 def _served_by(model: str, answer: bytes) -> bytes:
     # the requested model counts as the one that serves
-    word = b'"model":' + json.dumps(model)
-    return _MODEL.sub(lambda _: word, answer)
+    member = b'"model":' + json.dumps(model)
+    return _MODEL.sub(lambda _: member, answer)
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -45,11 +45,11 @@ class Retry:
             return None
         if unsure and not self.unsure:
             return None
-        asked = error.get("retry_after")
-        if asked is None:
+        retry_after = error.get("retry_after")
+        if retry_after is None:
             pause = min(self.base * self.factor ** (attempt - 1), self.cap) * (1 + self.jitter * (2 * chance - 1))
-        elif asked <= self.patience or self.wait_less:
-            pause = min(asked, self.patience)
+        elif retry_after <= self.patience or self.wait_less:
+            pause = min(retry_after, self.patience)
         else:
             return None
         return None if others and pause > self.detour else max(pause, 0.0)

@@ -73,26 +73,26 @@ class PolicyFile:
             return self._current()
 
     def _current(self) -> Data:
-        given = _content(self._path)
-        if self._policy is None or given != self._seen:
+        content = _content(self._path)
+        if self._policy is None or content != self._seen:
             try:
-                self._policy = self._parsed(given)
+                self._policy = self._parsed(content)
             except InvalidRequest as problem:
                 if self._policy is None:
                     raise
                 self._log_problem(problem)
-            self._seen = given
+            self._seen = content
         return self._policy
 
-    def _parsed(self, given: bytes | str) -> Data:
-        if isinstance(given, str):
-            raise InvalidRequest(f"cannot read {self._path}: {given}")
+    def _parsed(self, content: bytes | str) -> Data:
+        if isinstance(content, str):
+            raise InvalidRequest(f"cannot read {self._path}: {content}")
         try:
-            policy = read_settings(given, self._path)
+            policy = read_settings(content, self._path)
             self._check(policy)
         except InvalidRequest as problem:
-            told = f"{self._path}: {problem.message}"
-            raise InvalidRequest(told, path=problem.path, violations=problem.violations) from None
+            message = f"{self._path}: {problem.message}"
+            raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
         return policy
 
     def _log_problem(self, problem: InvalidRequest) -> None:
@@ -189,38 +189,38 @@ class Routing:
         publishes the decision in the thread of the observers, and returns the choice or raises `NoCandidate`."""
         named = target or request.get("model")
         rules = self.policy if policy is None else policy
-        begun = self._clock()
-        found: Choice | NoCandidate
+        started = self._clock()
+        outcome: Choice | NoCandidate
         try:
-            found = (
+            outcome = (
                 self._named(request, named, rules, adapter)
                 if named
                 else self._routed(request, rules, now, health, context)
             )
         except NoCandidate as problem:
-            found = problem
-        took = round((self._clock() - begun) * 1000, 3)
+            outcome = problem
+        took = round((self._clock() - started) * 1000, 3)
 
         def published() -> Choice:
-            model = None if isinstance(found, NoCandidate) else found.models[0]
-            payload = router.decided(model, found.chain, took)
+            model = None if isinstance(outcome, NoCandidate) else outcome.models[0]
+            payload = router.decided(model, outcome.chain, took)
             self.events.publish(ROUTE_DECIDED, payload, session_id=session_of(request), turn_id=turn_id)
-            if isinstance(found, NoCandidate):
-                raise found
-            return found
+            if isinstance(outcome, NoCandidate):
+                raise outcome
+            return outcome
 
         return published
 
     def _named(self, request: Data, spec: str, rules: Data, adapter: str | None) -> Choice:
-        found = [str(model) for model in self.registry.expand(spec, aliases=rules.get("aliases"))]
-        models = left = router.in_turn_order(found, router.turn_model(request["messages"]))
+        named = [str(model) for model in self.registry.expand(spec, aliases=rules.get("aliases"))]
+        models = remaining = router.in_turn_order(named, router.turn_model(request["messages"]))
         if router.pins(rules):
             try:
-                left = router.staying(request, models, self.catalog, rules, adapter)
+                remaining = router.staying(request, models, self.catalog, rules, adapter)
             except NoCandidate as problem:
                 raise NoCandidate(problem.message, router.named_chain(models, (), NAMED)) from None
-        chain = router.named_chain(models, left, NAMED)
-        return Choice(left, request, named_record(left[0]), chain, None, tuple(rules.get("fail_over_on", ())))
+        chain = router.named_chain(models, remaining, NAMED)
+        return Choice(remaining, request, named_record(remaining[0]), chain, None, tuple(rules.get("fail_over_on", ())))
 
     def _routed(self, request: Data, rules: Data, now: str | None, health: Data | None, context: Data | None) -> Choice:
         decision = self.decide(request, policy=rules, health=health, now=now, context=context)
@@ -269,8 +269,8 @@ class Routing:
         of the turn that are not in the request (spec/7-routing.md#context).
         """
         catalog = catalog or self.catalog
-        given = self.input(request, target=target, context=context, policy=policy, health=health, now=now)
-        return router.decide_json({**given, "catalog": catalog})
+        inputs = self.input(request, target=target, context=context, policy=policy, health=health, now=now)
+        return router.decide_json({**inputs, "catalog": catalog})
 
     def input(
         self,

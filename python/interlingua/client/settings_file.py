@@ -15,7 +15,7 @@ from interlingua.canonical.errors import InvalidRequest
 
 ENDINGS = (".yaml", ".yml")
 _BOM = b"\xef\xbb\xbf"
-_PLAIN = (
+_NOT_TEXTS = (
     ("tag:yaml.org,2002:bool", r"true|false", "tf"),
     ("tag:yaml.org,2002:null", r"null|~|", ["n", "~", ""]),
     ("tag:yaml.org,2002:int", r"-?(?:0|[1-9][0-9]*)", "-0123456789"),
@@ -24,14 +24,14 @@ _PLAIN = (
 """The scalars that are not texts: their tag, their pattern, and the characters with which they may begin."""
 
 
-def read_settings(given: bytes, path: Path) -> Any:
+def read_settings(content: bytes, path: Path) -> Any:
     """The value in the bytes of a file. Raises `InvalidRequest` for invalid JSON or, in a YAML file, invalid YAML."""
     if path.suffix.lower() not in ENDINGS:
-        return json.loads(given.removeprefix(_BOM))
-    return json.loads(json.dumps(_read_yaml(given)))  # a value that JSON cannot hold is refused as everywhere
+        return json.loads(content.removeprefix(_BOM))
+    return json.loads(json.dumps(_read_yaml(content)))  # a value that JSON cannot hold is refused as everywhere
 
 
-def _read_yaml(given: bytes) -> Any:
+def _read_yaml(content: bytes) -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -42,9 +42,9 @@ def _read_yaml(given: bytes) -> Any:
         def compose_node(self, parent: Any, index: Any) -> Any:
             event: Any = self.peek_event()
             if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-                raise _refusal("anchors are not taken; write the value out", event.start_mark)
+                raise _refusal("anchors are not allowed; write the value out", event.start_mark)
             if getattr(event, "tag", None) not in (None, "!"):
-                raise _refusal("tags are not taken", event.start_mark)
+                raise _refusal("tags are not allowed", event.start_mark)
             return super().compose_node(parent, index)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
@@ -52,16 +52,16 @@ def _read_yaml(given: bytes) -> Any:
             for key, _ in node.value:
                 name = key.value if isinstance(key, yaml.ScalarNode) else None
                 if name is None or not isinstance(self.construct_object(key), str):
-                    raise _refusal("the name of a member is a text; put it into quotes", key.start_mark)
+                    raise _refusal("the name of a member must be a text; put it in quotes", key.start_mark)
                 if name in names:
-                    raise _refusal("a name stands twice", key.start_mark)
+                    raise _refusal("a name occurs twice", key.start_mark)
                 names.add(name)
             return super().construct_mapping(node, deep)
 
-    for kind, pattern, begins in _PLAIN:
+    for kind, pattern, begins in _NOT_TEXTS:
         Loader.add_implicit_resolver(kind, re.compile(rf"^(?:{pattern})$"), list(begins))
     try:
-        return yaml.load(given, Loader)  # noqa: S506 a safe loader, with less
+        return yaml.load(content, Loader)  # noqa: S506 a safe loader, with less
     except yaml.MarkedYAMLError as problem:
         raise _refusal(problem.problem or "it cannot be read", problem.problem_mark) from None
     except (yaml.YAMLError, ValueError) as problem:
@@ -72,6 +72,6 @@ def _read_yaml(given: bytes) -> Any:
 
 def _refusal(problem: str, mark: Any) -> InvalidRequest:
     # the message of a parser may quote the text, except in its first words
-    what = re.split(r"['\"]", problem)[0].strip()
+    words = re.split(r"['\"]", problem)[0].strip()
     where = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
-    return InvalidRequest(f"not valid YAML: {what or 'it cannot be read'}{where}")
+    return InvalidRequest(f"not valid YAML: {words or 'it cannot be read'}{where}")

@@ -36,9 +36,9 @@ def signed(
     names = ";".join(sorted(covered))
     scope = f"{time[:8]}/{about.region}/{about.service}/aws4_request"
     call = canonical_call("POST", address.path, address.query, covered, sha256(body).hexdigest())
-    made = signature(call, time, scope, credentials.secret_key)
-    shown = f"{ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={made}"
-    return {**headers, **added, "authorization": shown}
+    proof = signature(call, time, scope, credentials.secret_key)
+    authorization = f"{ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={proof}"
+    return {**headers, **added, "authorization": authorization}
 
 
 def canonical_call(method: str, path: str, query: str, headers: Mapping[str, str], payload: str) -> str:
@@ -84,7 +84,7 @@ class Wallet:
     """Credentials outside of the environment, which botocore keeps and renews."""
 
     def __init__(self) -> None:
-        self._found: Any = None
+        self._botocore_credentials: Any = None
         self._empty = False
 
     async def credentials(self) -> Credentials | None:
@@ -92,9 +92,9 @@ class Wallet:
         if self._empty:
             return None
         # not in the event loop: it reads files and calls services of the cloud
-        return await asyncio.to_thread(self._look)
+        return await asyncio.to_thread(self._find)
 
-    def _look(self) -> Credentials | None:
+    def _find(self) -> Credentials | None:
         try:
             from botocore import exceptions, session
         except ImportError:
@@ -102,13 +102,13 @@ class Wallet:
             _LOG.warning("no AWS credentials in the environment; for profiles and roles install the extra aws")
             return None
         try:
-            if self._found is None:
-                self._found = session.Session().get_credentials()
-            if self._found is None:
+            if self._botocore_credentials is None:
+                self._botocore_credentials = session.Session().get_credentials()
+            if self._botocore_credentials is None:
                 _LOG.warning("no AWS credentials were found")
                 self._empty = True
                 return None
-            frozen = cast("_Frozen", self._found.get_frozen_credentials())
+            frozen = cast("_Frozen", self._botocore_credentials.get_frozen_credentials())
         except exceptions.BotoCoreError as problem:
             # their texts may quote the credentials
             message = f"the AWS credentials cannot be used ({type(problem).__name__})"

@@ -10,8 +10,8 @@ from typing import Any, Literal, Self
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
 from interlingua.canonical.model_response import ModelResponse
-from interlingua.client.answers import REFUSAL, failure, in_band, refuse_page, refused
-from interlingua.client.asking import Asking
+from interlingua.client.answers import REFUSAL, check_no_page, failure, in_band, is_refusal
+from interlingua.client.attempts import Attempts
 from interlingua.client.call import Call, Plan
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.reading import Reader, reader
@@ -19,7 +19,7 @@ from interlingua.client.transport import Answer, TransportFailed
 
 Event = dict[str, Any]
 Response = dict[str, Any]
-_EMPTY = ("message_start", "usage_update")
+_WITHOUT_CONTENT = ("message_start", "usage_update")
 """Events that can come before the first content of a response."""
 
 Complete = Callable[[Response, Call, str], ModelResponse]
@@ -54,10 +54,10 @@ class Pulled:
 class Stream(Pulled):
     """The events of one response. Iterate it once; `response` is the whole response when the stream has ended."""
 
-    def __init__(self, asking: Asking, complete: Complete, plan: Plan, deadline: float | None) -> None:
+    def __init__(self, attempts: Attempts, complete: Complete, plan: Plan, deadline: float | None) -> None:
         self.response: ModelResponse | None = None
         """The response: complete after `message_complete`, the part that had arrived after `error`."""
-        self._asking = asking
+        self._attempts = attempts
         self._complete = complete
         self._plan = plan
         self._deadline = deadline
@@ -97,32 +97,32 @@ class Stream(Pulled):
         answer: Answer | None = None
         event: Event = {}
         try:
-            call, answer, begun = await self._asking.begin(
-                self._plan, interrupt, self._deadline, self._receive, _refused
+            call, answer, beginning = await self._attempts.begin(
+                self._plan, interrupt, self._deadline, self._receive, _is_refusal
             )
             call.begun(answer.status, answer.headers)
             if call.attempt is not None:
                 call.attempt.begun()
             try:
-                events = begun.events
+                events = beginning.events
                 while True:
                     for event in events:
-                        if self._is_last(event, call):
+                        if self._completed(event, call):
                             # before the last event is delivered: the caller may be slow, the provider has finished
                             await answer.aclose()
-                            self._judge(event, call)
+                            self._report_health(event, call)
                     yield events
-                    if begun.reader.done:
+                    if beginning.reader.done:
                         break
-                    events = await self._pull(begun, interrupt)
+                    events = await self._pull(beginning, interrupt)
                 if event["type"] == "error":
                     raise StreamTruncated(event["error"], event.get("response"))
             except (TransportFailed, Interrupted) as problem:
                 error = failure(problem, call)
                 if isinstance(problem, TransportFailed):
-                    self._asking.health.failed(call.model, problem.category)
+                    self._attempts.health.failed(call.model, problem.category)
                 await answer.aclose()
-                yield self._broken_off(begun.reader, error, call)
+                yield self._ending_events(beginning.reader, error, call)
                 if isinstance(error, ProviderError):
                     error = StreamTruncated(error.error, self.response)
                 raise error from None
@@ -133,34 +133,34 @@ class Stream(Pulled):
             if answer is not None:
                 await answer.aclose()
 
-    async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> "_Begun":
+    async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> "_Beginning":
         """Read the first events. An error that comes before any other event is raised as the error of the call.
 
         If a refusal leads to another candidate, events without content are held until the first event with content.
         """
-        saying_nothing = _EMPTY if REFUSAL in call.plan.fail_over_on else ()
-        await refuse_page(call, answer)
-        begun = _Begun(reader(call, answer), answer.chunks(), [])
-        while not begun.reader.done and all(event["type"] in saying_nothing for event in begun.events):
-            begun.events = [*begun.events, *await self._pull(begun, interrupt)]
-        if begun.events[0]["type"] == "error":
-            raise ProviderError(in_band(call, begun.events[0]["error"]))
-        return begun
+        without_content = _WITHOUT_CONTENT if REFUSAL in call.plan.fail_over_on else ()
+        await check_no_page(call, answer)
+        beginning = _Beginning(reader(call, answer), answer.chunks(), [])
+        while not beginning.reader.done and all(event["type"] in without_content for event in beginning.events):
+            beginning.events = [*beginning.events, *await self._pull(beginning, interrupt)]
+        if beginning.events[0]["type"] == "error":
+            raise ProviderError(in_band(call, beginning.events[0]["error"]))
+        return beginning
 
-    async def _pull(self, begun: "_Begun", interrupt: Interrupt) -> list[Event]:
+    async def _pull(self, beginning: "_Beginning", interrupt: Interrupt) -> list[Event]:
         """The events that the next bytes complete, or those at the end of input."""
         waiting = 0
-        while waiting <= self._asking.limits.answer:
+        while waiting <= self._attempts.limits.answer:
             try:
-                chunk = await interrupt.wait(anext(begun.chunks))
+                chunk = await interrupt.wait(anext(beginning.chunks))
             except StopAsyncIteration:
-                return begun.reader.end()
-            if events := begun.reader.feed(chunk):
+                return beginning.reader.end()
+            if events := beginning.reader.feed(chunk):
                 return events
             waiting += len(chunk)
         raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
 
-    def _is_last(self, event: Event, call: Call) -> bool:
+    def _completed(self, event: Event, call: Call) -> bool:
         """Complete the members of an event. Returns whether it is the last one."""
         event["message_id"] = call.plan.message_id
         match event["type"]:
@@ -179,14 +179,14 @@ class Stream(Pulled):
                 return False
         return True
 
-    def _judge(self, event: Event, call: Call) -> None:
-        health = self._asking.health
+    def _report_health(self, event: Event, call: Call) -> None:
+        health = self._attempts.health
         if event["type"] == "error":
             health.failed(call.model, event["error"]["category"])
         else:
             health.succeeded(call.model)
 
-    def _broken_off(self, reader: Reader, error: InterlinguaError, call: Call) -> list[Event]:
+    def _ending_events(self, reader: Reader, error: InterlinguaError, call: Call) -> list[Event]:
         """The last events of a stream that the provider did not end: those of an unfinished frame, then the error with
         the part that had arrived."""
         events = reader.end()
@@ -195,8 +195,8 @@ class Stream(Pulled):
             events.append({"type": "error"})
         event: Event = events[-1]
         event["error"] = error.to_dict()
-        for one in events:
-            self._is_last(one, call)
+        for item in events:
+            self._completed(item, call)
         if isinstance(error, Cancelled) and "response" in event:
             event["response"]["finish_reason"] = "cancelled"
             event["response"]["message"]["metadata"]["status"] = "cancelled"
@@ -204,7 +204,7 @@ class Stream(Pulled):
 
 
 @dataclass(slots=True)
-class _Begun:
+class _Beginning:
     """A response that has begun: its first events, and the source of the next ones."""
 
     reader: Reader
@@ -212,7 +212,7 @@ class _Begun:
     events: list[Event]
 
 
-def _refused(begun: _Begun) -> bool:
+def _is_refusal(beginning: _Beginning) -> bool:
     """Whether the first events hold a whole response that is a refusal. Later, the delivery has begun."""
-    last = begun.events[-1]
-    return last["type"] == "message_complete" and refused(last["response"])
+    last = beginning.events[-1]
+    return last["type"] == "message_complete" and is_refusal(last["response"])

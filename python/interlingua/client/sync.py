@@ -105,7 +105,7 @@ class SyncClient:
         return SyncStream(self._loop, self._client.stream(request, **options))
 
     def run_tools(self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]") -> "ToolRun":
-        """`Client.run_tools`. Tools that are not coroutine functions run in own threads, and may call this client."""
+        """`Client.run_tools`. A tool that is no coroutine function runs in its own thread, and may call this client."""
         return self._loop.run(self._client.run_tools(request, tools, **options))
 
     def stream_tools(

@@ -28,15 +28,15 @@ def size_of(request: dict[str, Any]) -> int:
     total = 0
     for message in request["messages"]:
         for block in message["content"]:
-            total += _held(block)
+            total += _block_size(block)
     return total
 
 
-def _held(block: dict[str, Any]) -> int:
+def _block_size(block: dict[str, Any]) -> int:
     if "text" in block:
         return 100 + len(block["text"])
     if block["type"] == "tool_result":
-        return 100 + sum(_held(inner) for inner in block["content"])
+        return 100 + sum(_block_size(inner) for inner in block["content"])
     source: Any = block.get("source")
     return 100 + len(source.get("data") or "") if isinstance(source, dict) else 300
 

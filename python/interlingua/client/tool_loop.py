@@ -54,7 +54,7 @@ Failure = Literal[
 ]
 
 _LOG = logger("client")
-_ENDED_WELL: Final = ("stop", "stop_sequence")
+_ANSWERED: Final = ("stop", "stop_sequence")
 _SUMMED: Final = (
     "input_tokens",
     "output_tokens",
@@ -110,7 +110,7 @@ class ToolOutcome:
 class ToolRun:
     """The result of a tool run. Append `messages` to the conversation to continue it.
 
-    `outcome` is `answered`, `open_calls` (of tools that are not run here), `round_limit`, or `stopped`: the response
+    `outcome` is `answered`, `open_calls` (of passive tools), `round_limit`, or `stopped`: the response
     ended for another reason, which is its `finish_reason`.
     """
 
@@ -179,25 +179,25 @@ class Job:
     def of(cls, request: Any, tools: Sequence[ActiveTool], *, streamed: bool, options: RunOptions) -> Self:
         """Check a request and its tools. Raises `InvalidRequest` for an invalid one and for two tools of one name."""
         canonical = translate.load(request)
-        named: dict[str, ActiveTool] = {}
+        by_name: dict[str, ActiveTool] = {}
         for tool in tools:
-            if tool.name in named:
+            if tool.name in by_name:
                 raise InvalidRequest(f"two tools have the name {tool.name!r}", path="/tools")
-            named[tool.name] = tool
+            by_name[tool.name] = tool
         offered: list[Data] = canonical.get("tools") or []
         known = {tool["name"] for tool in offered}
         added = [tool.definition for tool in tools if tool.name not in known]
-        rest: Data = dict(options)
+        call_options: Data = dict(options)
         return cls(
             {**canonical, "tools": [*offered, *added]} if offered or added else canonical,
-            named,
+            by_name,
             streamed,
             **{
-                name: rest.pop(name)
+                name: call_options.pop(name)
                 for name in ("max_rounds", "concurrency", "approve", "approve_within", "on_message", "deadline")
-                if name in rest
+                if name in call_options
             },
-            options=rest,
+            options=call_options,
         )
 
 
@@ -233,7 +233,7 @@ class ToolStream(Pulled):
         self._stream: Stream | None = None
         self._due = None if job.deadline is None else clock() + job.deadline
         self._places = asyncio.Semaphore(job.concurrency)
-        self._asking = asyncio.Lock()
+        self._approval_lock = asyncio.Lock()
         self._events = self._rounds()
 
     async def aclose(self) -> None:
@@ -251,19 +251,19 @@ class ToolStream(Pulled):
     async def _rounds(self) -> AsyncGenerator[Event, None]:
         run = self._run
         calls = _open_calls(self._job.request["messages"])
-        left = self._job.max_rounds
+        rounds_left = self._job.max_rounds
         while True:
             active = [call for call in calls if not self._is_passive(call)]
-            if active and left > 0:
-                left -= 1
-                await self._carry_out(active)
+            if active and rounds_left > 0:
+                rounds_left -= 1
+                await self._execute(active)
                 calls = [call for call in calls if self._is_passive(call)]
                 if calls and run.responses:
                     break  # the model is called again when all its calls have results
-            elif run.responses and not (run.response.finish_reason == "pause" and left > 0):
+            elif run.responses and not (run.response.finish_reason == "pause" and rounds_left > 0):
                 break
             elif run.responses:
-                left -= 1
+                rounds_left -= 1
             async with aclosing(self._answer()) as events:  # a consumer that stops closes the provider call at once
                 async for event in events:
                     yield event
@@ -272,18 +272,18 @@ class ToolStream(Pulled):
         self.response = run
 
     def _outcome(self, calls: list[Data]) -> Outcome:
-        ended = self._run.response.finish_reason
-        if ended == "pause" or any(not self._is_passive(call) for call in calls):
+        finish_reason = self._run.response.finish_reason
+        if finish_reason == "pause" or any(not self._is_passive(call) for call in calls):
             return "round_limit"
         if calls:
             return "open_calls"
-        return "answered" if ended in _ENDED_WELL else "stopped"
+        return "answered" if finish_reason in _ANSWERED else "stopped"
 
     async def _answer(self) -> AsyncGenerator[Event, None]:
         """Get the next response and append its message to the conversation. When streamed, yields its events."""
         names = Names(self._unused_id)
-        left = None if self._due is None else self._due - self._clock()
-        options: Data = {**self._job.options, "deadline": left, "validated": True}
+        remaining = None if self._due is None else self._due - self._clock()
+        options: Data = {**self._job.options, "deadline": remaining, "validated": True}
         try:
             if self._job.streamed:
                 self._interrupt.demand()
@@ -317,9 +317,9 @@ class ToolStream(Pulled):
     async def _add(self, message: Message) -> None:
         self._run.messages.append(message)
         if self._job.on_message is not None:
-            told = self._job.on_message(message)
-            if isawaitable(told):
-                await told
+            awaitable = self._job.on_message(message)
+            if isawaitable(awaitable):
+                await awaitable
 
     def _unused_id(self, identity: str) -> str:
         """The id of a call; a new id when the conversation already has a call of that id, because some providers count
@@ -334,19 +334,19 @@ class ToolStream(Pulled):
     # ------------------------------------------------------------------------------------------------ calls
 
     def _is_passive(self, call: Data) -> bool:
-        """Whether a call is for the caller: its tool is offered, and is not one of those that are run here."""
+        """Whether a call is for the caller: its tool is offered, and is not active."""
         name = call["name"]
         return name not in self._job.tools and any(
             tool["name"] == name for tool in self._job.request.get("tools") or ()
         )
 
-    async def _carry_out(self, calls: list[Data]) -> None:
+    async def _execute(self, calls: list[Data]) -> None:
         """Execute calls and append their results to the conversation, in the order of the calls. After an interruption
         the results that exist are appended too, because these calls were executed."""
-        left = None if self._due is None else max(self._due - self._clock(), 0.0)
-        tasks = [asyncio.ensure_future(self._dealt_with(call)) for call in calls]
+        remaining = None if self._due is None else max(self._due - self._clock(), 0.0)
+        tasks = [asyncio.ensure_future(self._outcome_of(call)) for call in calls]
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(remaining):
                 await self._interrupt.wait(asyncio.gather(*tasks))
         except TimeoutError:
             raise failure_of(Interrupted("deadline"), None) from None
@@ -359,19 +359,19 @@ class ToolStream(Pulled):
                     self._run.results.append(result)
                     await self._add(result.message)
 
-    async def _dealt_with(self, call: Data) -> ToolOutcome:
+    async def _outcome_of(self, call: Data) -> ToolOutcome:
         started = self._clock()
         failure: Failure | None = None
         try:
-            message = self._message(call, await self._traced(call), is_error=False)
+            message = self._message(call, await self._traced_result(call), is_error=False)
         except _Failed as problem:
             failure = problem.failure
             message = self._message(call, f"{failure}: {problem.message}", is_error=True)
-            told = {"tool": call["name"], "tool_use_id": call["id"], "failure": failure}
-            _LOG.warning("the tool %s was not carried out well: %s", call["name"], failure, extra=told)
+            fields = {"tool": call["name"], "tool_use_id": call["id"], "failure": failure}
+            _LOG.warning("the tool %s failed: %s", call["name"], failure, extra=fields)
         return ToolOutcome(call, message, failure, self._clock() - started)
 
-    async def _traced(self, call: Data) -> Any:
+    async def _traced_result(self, call: Data) -> Any:
         if self._tracing is None:
             return await self._result(call)
         tool = self._job.tools.get(call["name"])
@@ -389,10 +389,10 @@ class ToolStream(Pulled):
         violations = check_call(call, definitions, self._emit)
         if tool is None:
             raise _Failed(
-                "not_found", f"there is no tool of this name; there are {', '.join(self._job.tools) or 'none'}"
+                "not_found", f"there is no tool of this name; the tools are {', '.join(self._job.tools) or 'none'}"
             )
         if violations:
-            raise _Failed("validation_error", _joined(violations))
+            raise _Failed("validation_error", _violations_text(violations))
         await self._demand_approval(call, tool)
         async with self._places:
             value = await _run(tool, call)
@@ -400,8 +400,8 @@ class ToolStream(Pulled):
             content = _content(value)
             check_plain(self._message(call, content, is_error=False))
         except Exception as problem:  # noqa: BLE001 a tool may return anything
-            told = f"what the tool gave cannot be written: {_words(problem)}"
-            raise _Failed("execution_error", told) from None
+            message = f"the value of the tool cannot be written: {_exception_text(problem)}"
+            raise _Failed("execution_error", message) from None
         return content
 
     async def _demand_approval(self, call: Data, tool: ActiveTool) -> None:
@@ -411,22 +411,24 @@ class ToolStream(Pulled):
         approve = self._job.approve
         if approve is None:
             return
-        asked = ApprovalRequest(ToolUseBlock.of(call), Tool.of(tool.definition), tool.side_effects)
-        async with self._asking:
+        approval_request = ApprovalRequest(ToolUseBlock.of(call), Tool.of(tool.definition), tool.side_effects)
+        async with self._approval_lock:
             limit = asyncio.timeout(self._job.approve_within)
             try:
                 async with limit:
-                    said = await _called(approve, asked, "approve")
+                    decision = await _call_function(approve, approval_request, "approve")
             except TimeoutError:
                 if not limit.expired():
-                    raise _Failed("permission_denied", "whether it may be called could not be found out") from None
-                raise _Failed("confirmation_timeout", "nobody allowed the call in time") from None
+                    raise _Failed("permission_denied", "the caller could not be asked for approval") from None
+                raise _Failed("confirmation_timeout", "the call was not allowed in time") from None
             except Exception as problem:  # noqa: BLE001
                 # without an answer the call is not allowed; the text of a foreign exception may quote anything
                 _LOG.error("approve failed: %s", type(problem).__name__, extra={"tool": tool.name})
-                raise _Failed("permission_denied", "whether it may be called could not be found out") from None
-        if said is not True:
-            raise _Failed("user_denied", f"the call was not allowed{f': {said}' if isinstance(said, str) else ''}")
+                raise _Failed("permission_denied", "the caller could not be asked for approval") from None
+        if decision is not True:
+            raise _Failed(
+                "user_denied", f"the call was not allowed{f': {decision}' if isinstance(decision, str) else ''}"
+            )
 
     def _message(self, call: Data, content: Any, *, is_error: bool) -> Message:
         from interlingua.canonical.models import Message
@@ -463,32 +465,34 @@ async def _run(tool: ActiveTool, call: Data) -> Any:
     """Run a tool within its time limit and return its value. Raises `_Failed`."""
     custom = (tool.definition.get("kind") or "function") == "custom"
     # a copy: a tool may change its arguments, but not the call of the model
-    given = call.get("input_raw", "") if custom else deepcopy(call["input"])
+    arguments = call.get("input_raw", "") if custom else deepcopy(call["input"])
     limit = asyncio.timeout(tool.time_limit)
     try:
         async with limit:
-            return await _called(tool.run, given, f"tool {tool.name}", asynchronous=tool.asynchronous)
+            return await _call_function(tool.run, arguments, f"tool {tool.name}", asynchronous=tool.asynchronous)
     except TimeoutError as problem:
         if limit.expired():
             raise _Failed("timeout", f"the tool took longer than {tool.time_limit:g} s") from None
-        raise _Failed("execution_error", _words(problem)) from None
+        raise _Failed("execution_error", _exception_text(problem)) from None
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
         raise _Failed("cancelled", "the tool was cancelled") from None
     except UnfitArguments as problem:
-        raise _Failed("validation_error", _joined(problem.violations)) from None
+        raise _Failed("validation_error", _violations_text(problem.violations)) from None
     except (Exception, SystemExit) as problem:  # noqa: BLE001 a tool may raise anything
-        raise _Failed("execution_error", _words(problem)) from None
+        raise _Failed("execution_error", _exception_text(problem)) from None
 
 
-async def _called(function: Callable[[Any], Any], given: Any, name: str, *, asynchronous: bool | None = None) -> Any:
+async def _call_function(
+    function: Callable[[Any], Any], argument: Any, name: str, *, asynchronous: bool | None = None
+) -> Any:
     """Call a function of the caller: a coroutine function runs here, any other in a thread of its own."""
     if is_asynchronous(function) if asynchronous is None else asynchronous:
-        value = function(given)
+        value = function(argument)
     else:
-        value = await in_separate_thread(lambda: function(given), name)
+        value = await in_separate_thread(lambda: function(argument), name)
     return await value if isawaitable(value) else value
 
 
@@ -511,11 +515,13 @@ def _is_block(value: Any) -> bool:
     return hasattr(value, "plain") and isinstance(getattr(value, "type", None), str)
 
 
-def _joined(violations: list[dict[str, str]]) -> str:
-    return "; ".join(f"{one['path'].removeprefix('/input') or '/'}: {one['message']}" for one in violations)
+def _violations_text(violations: list[dict[str, str]]) -> str:
+    return "; ".join(
+        f"{violation['path'].removeprefix('/input') or '/'}: {violation['message']}" for violation in violations
+    )
 
 
-def _words(problem: BaseException) -> str:
+def _exception_text(problem: BaseException) -> str:
     """The type and the text of a foreign exception."""
     try:
         text = str(problem)

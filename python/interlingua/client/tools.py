@@ -29,8 +29,8 @@ class ActiveTool:
     """A tool and the function that runs it.
 
     `definition` is a `Tool` or plain data. `run` is called with the input of a call: a dictionary, or the text for a
-    tool of kind `custom`. It may be a coroutine function; any other function runs in a thread of its own. It returns the
-    result: a text, blocks, or any value, which is written as JSON. An exception becomes a result that is a failure.
+    tool of kind `custom`. It may be a coroutine function; any other function runs in a thread of its own. It returns
+    the result: a text, blocks, or any value, which is written as JSON. An exception becomes a result that is a failure.
     `time_limit` is the most seconds of a call (default: 60; 600 when the side effects are `execute` or `network`).
     Raises `InvalidRequest` for an invalid definition.
     """
@@ -70,8 +70,8 @@ class FunctionTool(ActiveTool):
         """Call the function."""
         return self._function(*values, **named)
 
-    def _run(self, given: Data) -> Any:
-        return self._function(**_converted(self._arguments, given))
+    def _run(self, arguments: Data) -> Any:
+        return self._function(**_converted(self._arguments, arguments))
 
 
 class UnfitArguments(Exception):
@@ -115,17 +115,17 @@ def tool(
     has no schema.
     """
 
-    def made(function: Function) -> FunctionTool:
+    def decorate(function: Function) -> FunctionTool:
         arguments = _arguments(function)
-        told = description if description is not None else inspect.getdoc(function)
+        text = description if description is not None else inspect.getdoc(function)
         definition: Data = {"name": name or function.__name__, "input_schema": _schema(arguments, function), **members}
-        if told:
-            definition["description"] = told
+        if text:
+            definition["description"] = text
         if side_effects is not None:
             definition["side_effects"] = side_effects
         return FunctionTool(function, definition, arguments, time_limit)
 
-    return made if function is None else made(function)
+    return decorate if function is None else decorate(function)
 
 
 def is_asynchronous(function: Any) -> bool:
@@ -147,16 +147,16 @@ def _arguments(function: Function) -> Any:
     fields: dict[str, Any] = {}
     for number, parameter in enumerate(inspect.signature(function).parameters.values()):
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise _no_tool(function, f"{parameter} is not given by name")
+            raise _not_a_tool(function, f"{parameter} cannot be passed by name")
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[f"parameter_{number}"] = (hints.get(parameter.name, Any), Field(default, alias=parameter.name))
     try:
         return create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
     except PydanticUserError as problem:
-        raise _no_tool(function, problem.message) from None
+        raise _not_a_tool(function, problem.message) from None
 
 
-def _no_tool(function: Function, why: str) -> InvalidRequest:
+def _not_a_tool(function: Function, why: str) -> InvalidRequest:
     return InvalidRequest(f"{function.__name__} cannot be a tool: {why.splitlines()[0]}")
 
 
@@ -172,7 +172,7 @@ def _schema(arguments: Any, function: Function) -> Data:
     try:
         schema: Data = arguments.model_json_schema(schema_generator=WithoutTitles)
     except PydanticUserError as problem:
-        raise _no_tool(function, problem.message) from None
+        raise _not_a_tool(function, problem.message) from None
     del schema["title"]
     schema.setdefault("properties", {})
     definitions = schema.get("$defs", {})
@@ -193,17 +193,17 @@ def _inlined(node: Any, definitions: Data, within: tuple[str, ...]) -> Any:
     name = node["$ref"].rpartition("/")[2]
     if name in within:
         raise RecursionError
-    beside = {member: value for member, value in node.items() if member != "$ref"}
-    named = {member: value for member, value in definitions[name].items() if member != "title"}
-    return _inlined({**named, **beside}, definitions, (*within, name))
+    siblings = {member: value for member, value in node.items() if member != "$ref"}
+    target = {member: value for member, value in definitions[name].items() if member != "title"}
+    return _inlined({**target, **siblings}, definitions, (*within, name))
 
 
-def _converted(arguments: Any, given: Data) -> Mapping[str, Any]:
+def _converted(arguments: Any, received: Data) -> Mapping[str, Any]:
     """The arguments of a function, converted to its types. Raises `UnfitArguments`."""
     from pydantic import ValidationError
 
     try:
-        values = arguments.model_validate(given)
+        values = arguments.model_validate(received)
     except ValidationError as problem:
         raise UnfitArguments(
             [

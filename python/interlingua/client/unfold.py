@@ -46,10 +46,10 @@ def _block(index: int, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
         case "tool_use":
             yield from _call(at, block, cut)
         case "text" | "thinking" as kind if isinstance(block.get("text"), str):
-            begun: Event = {"type": kind, "text": ""}
+            opening: Event = {"type": kind, "text": ""}
             if block.get("refusal"):
-                begun["refusal"] = True  # wires have a separate place for a refusal, from its first word on
-            yield {"type": "block_start", **at, "block": begun}
+                opening["refusal"] = True  # wires have a separate place for a refusal, from its first word on
+            yield {"type": "block_start", **at, "block": opening}
             for piece in cut(block["text"]):
                 yield {"type": _DELTAS[kind], **at, "text": piece}
         case _:
@@ -58,11 +58,11 @@ def _block(index: int, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
 
 
 def _call(at: Event, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
-    begun: Event = {"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}
+    opening: Event = {"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
-        begun |= {"kind": "custom", "input_raw": ""}
-    yield {"type": "block_start", **at, "block": begun}
+        opening |= {"kind": "custom", "input_raw": ""}
+    yield {"type": "block_start", **at, "block": opening}
     yield {"type": "tool_use_start", **at, "id": block["id"], "name": block["name"]}
     for piece in cut(_arguments(block) if raw is None else raw):
         yield {"type": "tool_use_input_delta", **at, "id": block["id"], "text": piece}
@@ -74,5 +74,5 @@ def _call(at: Event, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
 
 def _arguments(block: Mapping[str, Any]) -> str:
     """The text of the arguments: as the model wrote it, when that was kept."""
-    written = ((block.get("provider_state") or {}).get("encoding") or {}).get("arguments")
-    return written if isinstance(written, str) else json.dumps(block["input"]).decode()
+    text = ((block.get("provider_state") or {}).get("encoding") or {}).get("arguments")
+    return text if isinstance(text, str) else json.dumps(block["input"]).decode()

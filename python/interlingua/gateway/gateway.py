@@ -131,7 +131,7 @@ class Gateway:
         self,
         adapter: str,
         reframed: Callable[[Request], "Reframed | None"] = lambda _: None,
-        older: "Older | None" = None,
+        older: "OlderOperation | None" = None,
         recall: "Recall | None" = None,
     ) -> Operation:
         """The operation that generates on a wire. `reframed` returns the frame of a stream where that is not the wire's
@@ -260,7 +260,7 @@ class Gateway:
         adapter: str,
         key: Key,
         call: Call,
-        older: "Older | None" = None,
+        older: "OlderOperation | None" = None,
         recall: "Recall | None" = None,
     ) -> Prepared:
         body = await read_body(request, self.limits.body)
@@ -391,7 +391,7 @@ class Reframed:
 
 
 @dataclass(frozen=True, slots=True)
-class Older:
+class OlderOperation:
     """An older operation of a wire than the one that its adapter reads: `to_newer` converts its request to the newer
     one, `from_newer` converts the body of the response back."""
 

@@ -11,7 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from interlingua.gateway.certificates import subject_of
 from interlingua.gateway.http2 import PREFACE, Http2Connection
 from interlingua.gateway.slow_readers import WatchesReader
-from interlingua.gateway.writing import Together
+from interlingua.gateway.writing import BatchedWrites
 
 LIMIT = 256 << 10
 """Bytes of a head: its line and its headers."""
@@ -37,7 +37,7 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first head."""
         super().connection_made(transport)
-        self.transport: Any = Together(transport, self.loop)
+        self.transport: Any = BatchedWrites(transport, self.loop)
         certificate = transport.get_extra_info("peercert")
         if certificate:
             # https://asgi.readthedocs.io/en/latest/specs/tls.html

@@ -11,7 +11,7 @@ _AT_ONCE = 64 << 10
 see full buffers."""
 
 
-class Together:
+class BatchedWrites:
     """A transport that gathers the writes of a turn. Everything else is left to the transport itself."""
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:

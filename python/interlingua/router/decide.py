@@ -104,7 +104,7 @@ def decide(
         for proposal in _PROPOSERS[slot](turn, policy, at):
             candidates += _candidates(slot, proposal, catalog, aliases, check, current)
     if pinned is not None and not any(candidate.serves for candidate in candidates):
-        _surface(candidates, health or {}, at)
+        _raise_if_origin_in_cooldown(candidates, health or {}, at)
     return _decision(turn, candidates)
 
 
@@ -227,7 +227,7 @@ def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str
 # ------------------------------------------------------------------------------------------------ the report
 
 
-def _surface(candidates: list[Candidate], health: Mapping[str, Any], now: datetime) -> None:
+def _raise_if_origin_in_cooldown(candidates: list[Candidate], health: Mapping[str, Any], now: datetime) -> None:
     """Raise the origin's own error when only a cooldown speaks against a candidate: it is then at the origin.
 
     The error is that of the candidate whose cooldown ends first. A model that is benched until it is called back has a

@@ -190,9 +190,9 @@ class Health:
         state.last_attempt = now
         return state
 
-    def _notify(self, what: str, name: str, reason: str) -> None:
+    def _notify(self, change: str, name: str, reason: str) -> None:
         if self._observer is not None:
-            self._observer({"type": what, "name": name, "reason": reason, "at": _time(self._clock())})
+            self._observer({"type": change, "name": name, "reason": reason, "at": _time(self._clock())})
 
 
 def _provider_of(model: str) -> str:

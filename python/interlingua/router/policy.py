@@ -27,7 +27,7 @@ Faults = Iterator[tuple[str, str, str]]
 def check(policy: Any, catalog: Mapping[str, Any]) -> list[dict[str, str]]:
     """All faults of a policy, as Violation objects: rule, path (JSON Pointer), message."""
     if not isinstance(policy, dict):
-        return [{"rule": "form", "path": "", "message": "a policy is an object"}]
+        return [{"rule": "form", "path": "", "message": "a policy must be an object"}]
     return [{"rule": rule, "path": path, "message": message} for rule, path, message in _check(policy, catalog)]
 
 
@@ -65,7 +65,7 @@ def _check_served(entries: Any, aliases: Mapping[str, str], catalog: Mapping[str
     for name, spec in entries.items():
         path = f"/serve/{_escape(name)}"
         if served.ANY in name[:-1] or not name:
-            yield "form", path, "is a name, or the beginning of names followed by *"
+            yield "form", path, "must be a name, or the beginning of names followed by *"
         elif spec is not None:
             yield from _check_spec(spec, path, aliases, catalog)
 
@@ -194,7 +194,7 @@ def check_condition(condition: Any, path: str, patterns: _Patterns | None = None
     """The faults of the condition of a rule; `patterns` are those of the policy before it."""
     patterns = patterns or _Patterns()
     if not isinstance(condition, dict):
-        yield "predicates", path, "a condition is an object"
+        yield "predicates", path, "a condition must be an object"
         return
     for name, argument in condition.items():
         where = f"{path}/{_escape(name)}"
@@ -251,7 +251,11 @@ def _check_pattern(pattern: Any) -> Faults:
 def _unknown_members(value: dict[str, Any], known: frozenset[str], path: str) -> Faults:
     for name in value:
         if name not in known:
-            yield "form", f"{path}/{_escape(name)}", f"there is no such member; there are {', '.join(sorted(known))}"
+            yield (
+                "form",
+                f"{path}/{_escape(name)}",
+                f"there is no such member; the members are {', '.join(sorted(known))}",
+            )
 
 
 def _escape(name: str) -> str:

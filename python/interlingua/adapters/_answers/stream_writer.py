@@ -21,6 +21,8 @@ from interlingua.wire.sse import Frame
 Block = dict[str, Any]
 A = TypeVar("A")
 
+NO_ANSWER: Final[Wire] = {"message": {"content": []}}
+"""Stands for an answer of which nothing is known yet."""
 TEXT: Final = "\0"
 """Stands in a template for the text of a piece."""
 _QUOTED: Final = json.dumps(TEXT).decode()

@@ -27,7 +27,7 @@ class ClaudeWriter(Writer):
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire], writing: Writing) -> None:
         super().__init__(endpoint, deltas)
         self.message_begun = False
-        writing.same_origin = writing.whole = writing.reply = True
+        writing.same_origin = writing.whole = writing.answering = True
 
     def begin_message(self) -> None:
         """The message begins, if it has not."""

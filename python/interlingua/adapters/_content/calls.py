@@ -107,7 +107,7 @@ def arguments(wire: str, other: Other = _refuse) -> Member:
         other(raw, block, reading)
         reading.unusual = True
 
-    member = Member(wire, _SAID, read, _write_object, always=True)
+    member = Member(wire, _SAID, read, object_of, always=True)
     member.plain = dict
     return member
 
@@ -115,17 +115,13 @@ def arguments(wire: str, other: Other = _refuse) -> Member:
 _SAID: Final = ("input", "input_raw", "kind")
 
 
-def _write_object(block: Block, writing: Writing, path: Path) -> Any:
-    return object_of(block, writing.loss, path)
-
-
-def object_of(block: Block, loss: Loss, path: Path) -> Any:
+def object_of(block: Block, writing: Any, path: Path) -> Any:
     """The arguments of a call as an object, for wires that take nothing else."""
     if block.get("kind", "function") != "function":
-        return _free_text_as_object(block.get("input_raw"), loss, path)
+        return _free_text_as_object(block.get("input_raw"), writing.loss, path)
     if "input_raw" in block:
         message = "the wire takes a JSON object as arguments"
-        loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
     return block["input"]
 
 

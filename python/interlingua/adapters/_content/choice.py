@@ -6,7 +6,7 @@ nearest one, and that is reported.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from interlingua.adapters._engine.kit import NOTHING
 from interlingua.adapters._engine.writing import Writing
@@ -17,16 +17,19 @@ Fitted = dict[str, Any]
 W = TypeVar("W", bound=Writing)
 
 
-class Ways(NamedTuple):
+class Ways:
     """The ways of choosing that a wire has: `types` of a canonical choice.
 
     `lone_by_name`: a lone tool among the allowed ones that must be called goes by its name. `narrowed`: where none can be named,
     those alone are offered that may be called.
     """
 
-    types: Collection[str]
-    lone_by_name: bool = False
-    narrowed: bool = False
+    __slots__ = ("lone_by_name", "narrowed", "types")
+
+    def __init__(self, types: Collection[str], *, lone_by_name: bool = False, narrowed: bool = False) -> None:
+        self.types = types
+        self.lone_by_name = lone_by_name
+        self.narrowed = narrowed
 
 
 ALL: Final = ("auto", "none", "required", "tool", "allowed")

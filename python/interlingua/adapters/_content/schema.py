@@ -6,7 +6,7 @@ left out and said in the description, which a model still reads. Each change is 
 `Dialect` which keywords it takes, and what becomes of all others. Functions that take a `made` schema change it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from interlingua.canonical import json
@@ -17,7 +17,7 @@ Schema = dict[str, Any]
 NAMED: Final = "named"
 LISTED: Final = "listed"
 SINGLE: Final = "single"
-Places = Mapping[str, str]
+Places = dict[str, str]
 """The keywords that hold schemas: by name, in a list, or one that is an object."""
 PLACES: Final[Places] = {
     **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
@@ -28,7 +28,7 @@ PLACES: Final[Places] = {
 
 DEEPEST: Final = 192
 """A pointer of more steps leads beyond what anybody means by a schema: there it is left as it is."""
-_NOTHING: Final[Mapping[str, type]] = {}
+_NOTHING: Final[dict[str, type]] = {}
 
 
 # ---------------------------------------------------------------------------------------------------- a dialect
@@ -55,7 +55,7 @@ class Dialect:
         places: Places,
         takes: Callable[[str, Any], bool],
         gone: Callable[[str, Any], Gone],
-        plain: Mapping[str, type] = _NOTHING,
+        plain: dict[str, type] = _NOTHING,
         types: frozenset[str] = frozenset(),
         renamed: tuple[tuple[str, str, bool], ...] = (),
         rewrite: Rewrite | None = None,
@@ -93,16 +93,24 @@ def fits(schema: Any, dialect: Dialect, level: int = 0) -> bool:
                 return False
         elif kind is str or (place := dialect.places.get(name)) is None:
             continue
-        elif not _parts_fit(
-            value.values() if place == NAMED else value if place == LISTED else (value,), dialect, level
-        ):
+        elif not _parts_fit(members[name], place, dialect.inside, level + 1):
             return False
     return True
 
 
-def _parts_fit(parts: Iterable[Any], dialect: Dialect, level: int) -> bool:
-    for part in parts:  # noqa: SIM110 a generator costs more than what it asks
-        if not fits(part, dialect.inside, level + 1):
+def _parts_fit(value: Any, place: str, dialect: Dialect, level: int) -> bool:
+    """Whether a dialect takes the schemas in a keyword."""
+    if place == SINGLE:
+        return fits(value, dialect, level)
+    if place == NAMED:
+        named: Schema = value
+        for part in named.values():  # noqa: SIM110
+            if not fits(part, dialect, level):
+                return False
+        return True
+    listed: list[Any] = value
+    for item in listed:  # noqa: SIM110 a generator costs more than what it asks
+        if not fits(item, dialect, level):
             return False
     return True
 

@@ -56,6 +56,11 @@ def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
+def is_plain(tool: Tool) -> bool:
+    """Whether a tool holds a name, a description and a schema alone, as most do."""
+    return len(tool) == 3 and bool(tool.get("description") and tool.get("input_schema"))
+
+
 def write_tools(
     request: Mapping[str, Any],
     writing: W,

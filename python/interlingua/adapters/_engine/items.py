@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
+    is_bare,
     report_lost_state,
     report_replayable_state,
     severity_of,
@@ -44,8 +45,8 @@ class Member:
     """
 
     __slots__ = (
-        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "row", "canonical_name",
-        "soft", "usual", "write",
+        "alone", "always", "canonical_name", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain",
+        "read", "row", "soft", "usual", "write",
     )  # fmt: skip
 
     def __init__(
@@ -98,7 +99,19 @@ class Row:
     perhaps inside of an object.
     """
 
-    __slots__ = ("canonical", "mark", "members", "named", "object", "plain", "signed", "tag", "wire")
+    __slots__ = (
+        "canonical",
+        "mark",
+        "members",
+        "named",
+        "object",
+        "plain",
+        "signed",
+        "stateless",
+        "tag",
+        "wire",
+        "written",
+    )
 
     def __init__(
         self,
@@ -115,6 +128,7 @@ class Row:
         self.mark = mark
         self.named = frozenset((*tag, *(member.name for member in members)))
         self.wire = self.named | excludes
+        self.written = tuple(member for member in members if member.covers)
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
         self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *beside))
@@ -134,8 +148,13 @@ class Row:
 def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
     """A member that is an object with members of its own, which say something of the same item. The value of its member
     `alone` may stand in the place of the object. One that is `optional` stands only where it holds something."""
+
+    def write(item: Item, writing: Writing, path: Path) -> Any:
+        inner = _write_members(row, item, writing, path)
+        return inner if inner or not optional else ABSENT
+
     covers = tuple(row.canonical - _EVERYWHERE)
-    member = Member(name, covers, _by_the_engine, _by_the_engine, needed=not optional, soft=optional)
+    member = Member(name, covers, _by_the_engine, write, needed=not optional, soft=optional)
     member.row = row
     member.alone = alone
     member.optional = optional
@@ -309,43 +328,39 @@ def opaque(value: Any, kind: Any, reading: Reading) -> Item:
 def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     """Writes a canonical item by a row, and reports what the wire does not say of it."""
     state: Item | None = item.get("provider_state")
-    same_origin = state is not None and writing.endpoint.owns(state)
-    encoding: Any = NOTHING
-    fields: Any = None
-    if same_origin and state is not None:
-        encoding = state.get("encoding") or NOTHING
-        fields = state.get("fields")
     wire = _write_members(row, item, writing, path)
     if row.mark is not None and item.get("cache") is not None:
-        row.mark.write(item["cache"], wire, encoding, (*path, "cache"), writing)
-    if fields:
-        _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
-    if state is not None:
-        if not same_origin:
-            report_lost_state(state, writing.loss, path)
-        elif not row.signed:
-            report_replayable_state(state, writing.loss, path)
+        row.mark.write(item["cache"], wire, writing.encoding_of(item), (*path, "cache"), writing)
+    if state is not None and not is_bare(state):
+        _write_state(state, row, wire, writing, path)
     if not within(item, row.canonical):
         report_not_written(item, row.canonical, writing.loss, path)
     return wire
 
 
 def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
-    wire: Wire = dict(row.tag)
-    for member in row.members:
-        if member.kind is not None:
-            value = item.get(member.canonical_name)
-            if value is not None:
-                wire[member.name] = value
-        elif member.row is not None:
-            inner = _write_members(member.row, item, writing, path)
-            if inner or not member.optional:
-                wire[member.name] = inner
-        elif member.covers:
+    wire = {**row.tag}
+    for member in row.written:
+        if member.kind is None:
             value = member.write(item, writing, path)
             if value is not ABSENT:
                 wire[member.name] = value
+        else:
+            value = item.get(member.canonical_name)
+            if value is not None:
+                wire[member.name] = value
     return wire
+
+
+def _write_state(state: Item, row: Row, wire: Wire, writing: Writing, path: Path) -> None:
+    """Writes what the state of an item holds for this wire alone, and reports what of it has no place."""
+    if not writing.endpoint.owns(state):
+        report_lost_state(state, writing.loss, path)
+        return
+    if fields := state.get("fields"):
+        _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
+    if not row.signed:
+        report_replayable_state(state, writing.loss, path)
 
 
 def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:

@@ -237,13 +237,6 @@ def parallel_severity(request: Mapping[str, Any]) -> str:
     return "weakened" if callable_ and not request["parallel_tool_calls"] else "representation"
 
 
-def report_parallel(request: Mapping[str, Any], loss: Loss) -> None:
-    """Reports the switch of parallel calls, for wires that have none."""
-    if request.get("parallel_tool_calls") is not None:
-        message = "the wire does not say whether several tools may be called at once"
-        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_severity(request), message)
-
-
 STORED: Final[Mapping[str, frozenset[str]]] = {
     "anthropic_messages": frozenset(("thread",)),
     "bedrock_converse": frozenset(("promptVariables",)),

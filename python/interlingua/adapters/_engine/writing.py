@@ -104,7 +104,7 @@ class Writing:
     read.
 
     `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
-    written for. `reply`: it is an answer. `whole`: nothing of it is repaired: an answer of this wire.
+    written for. `answering`: an answer is written. `whole`: nothing is repaired of it, because it came from this wire.
     Of requests, a rule is held against what was edited alone (`same`, `verbatim`).
     `encoding` says how the source was spelt. `folds_custom`: tools that take free text are written as functions. `marks_definitions`: a mark for the
     cache stands beside the definition of a provider's tool.
@@ -117,6 +117,7 @@ class Writing:
         "_read",
         "_tool_names",
         "_unused",
+        "answering",
         "capabilities",
         "dialect",
         "folds_custom",
@@ -125,7 +126,6 @@ class Writing:
         "same_model",
         "encoding",
         "loss",
-        "reply",
         "same_origin",
         "source",
         "whole",
@@ -148,8 +148,8 @@ class Writing:
         self.same_origin = self._read.same_origin
         self.same_model = self._read.same_model
         self.encoding: Mapping[str, Any] = self._read.encoding
-        self.reply = "message" in source
-        self.whole = self.reply and self.same_origin
+        self.answering = "message" in source
+        self.whole = self.answering and self.same_origin
         self.folds_custom = True
         self.marks_definitions = False
         self._tool_names = tool_names.of(endpoint.dialect)

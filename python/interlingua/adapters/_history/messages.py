@@ -137,7 +137,7 @@ def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: P
 def native_item(
     block: Block,
     kind: Any,
-    read: Block | None,
+    read: Callable[[Any, Any], Block] | None,
     writing: Writing,
     path: Path,
     covered: frozenset[str] = OF_OPAQUE,
@@ -146,10 +146,15 @@ def native_item(
 ) -> Any:
     """An item of this wire that is kept whole, verbatim; `kind` is what the item says of itself. What stands around it is reported.
 
-    Raises `Refused` for one that says what a canonical block says: `read` is what it is read as, for a caller may put anything in one.
+    Raises `Refused` for one that says what a canonical block says: it is `read` once more, for a caller may put anything in one.
     """
-    if read is not None and read["type"] != "opaque":
-        raise Refused("unsupported_block", "the item has a canonical form of its own")
+    if read is not None:
+        try:
+            found = read(block["value"], writing.reader())["type"]
+        except UNREADABLE as problem:
+            raise no_place(block, writing) from problem
+        if found != "opaque":
+            raise Refused("unsupported_block", "the item has a canonical form of its own")
     named = block.get("kind")
     if type(kind) is str and kind != named:
         code = "required_default" if named is None else "name_rewritten"

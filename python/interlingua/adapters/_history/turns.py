@@ -275,11 +275,11 @@ class Turns(Generic[W]):
         blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
         member, assistant, late = self.member, self.assistant, self.late
         position = self.first
-        # of the open wire message: whose it is, what it holds, the message that neighbours are merged into and its role, and the
-        # state of the one whose members it gets
+        # of the open wire message: whose it is, what it holds, the position of the message that neighbours are merged into and its
+        # role, and the state of the one whose members it gets
         speaker = anchor_role = ""
         content: list[Item] = [{}]
-        anchor: Path = ()
+        anchor = -1
         state: Item | None = None
         try:
             for position in self.order:
@@ -303,7 +303,7 @@ class Turns(Generic[W]):
                 if begins or ("provider_state" in message and self.begins(message)):
                     begins = True
                     if state is not None or not content:
-                        self._close(state, anchor)
+                        self._close(state, ("messages", anchor))
                     if late:
                         self.put_late(position)
                     if role == "assistant":
@@ -320,26 +320,25 @@ class Turns(Generic[W]):
                     if role == "assistant" and found and "text" not in found[-1]:
                         self.end_answer(message, found, ("messages", position))
                 native: Item | None = None
-                path: Path = ("messages", position)
                 if len(message) > 2 and not within(message, PLAIN):
-                    native = self._native_members(message, found, path)
+                    native = self._native_members(message, found, ("messages", position))
                 if begins:
-                    speaker, content, anchor, anchor_role, state = by, found, path, role, native
+                    speaker, content, anchor, anchor_role, state = by, found, position, role, native
                     wires.append({"role": by, member: found})
                     of.append([position])
                     continue
                 of[-1].append(position)
                 if role == "tool" and not content:
                     # an edit left nothing of what stood before the result, which begins the wire message now
-                    writing.drop_merged(anchor)
-                    anchor, anchor_role, state = path, role, native
+                    writing.drop_merged(("messages", anchor))
+                    anchor, anchor_role, state = position, role, native
                 elif role == anchor_role != "tool":
-                    writing.merges.append((path, anchor))
+                    writing.merges.append((("messages", position), ("messages", anchor)))
                 elif found:
-                    anchor, anchor_role = path, role
-                    self.travels(message, path)
+                    anchor, anchor_role = position, role
+                    self.travels(message, ("messages", position))
                 else:
-                    writing.drop_message(path)
+                    writing.drop_message(("messages", position))
                 content += found
         except UNREADABLE as problem:
             why = "the message lacks a member or has one of a wrong type"
@@ -347,7 +346,7 @@ class Turns(Generic[W]):
         if speaker == assistant:
             self.end_conversation(content, of[-1][-1])
         if state is not None or not content:
-            self._close(state, anchor, last=True)
+            self._close(state, ("messages", anchor), last=True)
         if late:
             self.put_late(len(messages))
         if not wires and not writing.same("messages"):

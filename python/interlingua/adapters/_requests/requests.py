@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, keep_read
-from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect, parallel_severity
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import PLAIN_NAMES, ToolNames, Writing
+from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._requests.body import Body
 from interlingua.adapters._requests.members import Members, Reader, Rows, places, write_members, wrong_member
 from interlingua.adapters._requests.options import Options, options_to_wire
@@ -97,6 +98,7 @@ class Table(Body):
         self.tool_names = tool_names
         self._unread = frozenset(name for name in apart if name not in rows)
         self._places = places(rows)
+        self._says_parallel = any("parallel_tool_calls" in (row.member, *row.covers) for row in rows.values())
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
     def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
@@ -129,9 +131,21 @@ class Table(Body):
         self.keep(request, members.body, endpoint, unusual=unusual)
         return request
 
+    def finish(self, request: Request, body: Wire, writing: Writing) -> None:
+        """Writes the members into a body that holds what stands apart, as they came where that still fits; reports what the
+        request itself holds for a provider."""
+        self.write(request, body, writing)
+        self.put_back(body, writing)
+        if "provider_state" in request:
+            report_state(request, writing, (), fields=True)
+
     def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
         """Writes the members of a request that have a row, but for those that are written `apart`; others are reported."""
         write_members(request, body, self._places, writing, apart)
+        if not self._says_parallel and request.get("parallel_tool_calls") is not None:
+            message = "the wire does not say whether several tools may be called at once"
+            severity = parallel_severity(request)
+            writing.loss.drop(("parallel_tool_calls",), "unsupported_field", severity, message)
 
     def write_options(
         self, request: Request, body: Wire, writing: Writing, carried: Collection[tuple[str, str]] = ()

@@ -73,7 +73,7 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
         where = (*path, "provider_state", "fields", name)
         if name in wire:
             writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
-        elif value is None and not writing.reply:  # of an answer all is kept that it says
+        elif value is None and not writing.answering:  # of an answer all is kept that it says
             writing.loss.drop(where, "unsupported_field", "representation", "no such member is read from the wire")
         else:
             wire[name] = value
@@ -130,7 +130,7 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     """An item of the provider, verbatim. Raises `Refused` where it has no place."""
     value: Wire = block["value"]
     kind = string(value["type"])
-    if not may_stand(kind, place) and not writing.reply:
+    if not may_stand(kind, place) and not writing.answering:
         raise Refused("unsupported_block", "the item has no form in this place")
     native_item(block, kind, None, writing, path)
     writing.marked(value)
@@ -164,7 +164,7 @@ def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
 def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
     wire: Wire = {"type": citation["type"], **select_members(citation, TEXTS)}
     for name, value in fields.items():
-        if name == "file_id" and not writing.reply:
+        if name == "file_id" and not writing.answering:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
             message = "requests do not take the file id of a citation"

@@ -10,7 +10,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._engine.as_read import MARKS
-from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed, report_foreign_state
+from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
@@ -109,22 +109,11 @@ def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not dict:
+    if type(value) is not dict or wrong_member(NAME, {name: value}, _ROWS) is not None:
         return False
-    present = _without_nulls(value)
-    if wrong_member(NAME, {name: present}, _ROWS) is not None:
-        return False
-    try:
-        others = tool_choice_from_wire(present, members.request)
-    except UNREADABLE as problem:
-        raise malformed(name, (name,), members.reading.adapter) from problem
-    if others:
+    if others := tool_choice_from_wire(value, members.request):
         members.options[name] = others
     return True
-
-
-def _without_nulls(value: Any) -> Any:
-    return {member: item for member, item in value.items() if item is not None} if type(value) is dict else value
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -230,12 +219,9 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
     if tools := settled_tools(body["tools"] if offered else [], offered, writing, read):
         body["tools"] = tools
     turns.settle(body, read)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
+    _TABLE.finish(request, body, writing)
     if endpoint.dialect.get("beta_in_body") and _BETAS not in body:
         _betas_to_wire(encoding, body, writing)
-    if "provider_state" in request and not writing.same_origin:
-        report_foreign_state(request, endpoint, loss, ())
     return posted(_path(request, endpoint), body, _headers(request, encoding, version, endpoint))
 
 

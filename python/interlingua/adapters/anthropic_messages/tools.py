@@ -5,7 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import PLACES, enforced, is_object, object_at_root
-from interlingua.adapters._claude.values import named, string
+from interlingua.adapters._claude.values import string
 from interlingua.adapters._content import built_in
 from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.schema import Schema, definitions, parts
@@ -14,6 +14,7 @@ from interlingua.adapters._content.tools import (
     DESCRIPTION,
     Of,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
     write_tools,
@@ -54,47 +55,25 @@ def demands(schema: Any, level: int = 0) -> tuple[int, int]:
 
 def can_be_enforced(schema: Schema) -> bool:
     """Whether a schema refers to nothing outside of it and not to itself, and is not nested beyond reason."""
-    if _depth_exceeds(schema, _MOST_LEVELS):
-        return False
-    edges = {name: _references(part) for name, part in definitions(schema).items()}
-    pending = _references({name: part for name, part in schema.items() if name not in ("$defs", "definitions")})
-    if any(not name.startswith(("#/$defs/", "#/definitions/")) for name in pending.union(*edges.values())):
-        return False
-    return not any(_reaches(name, name, edges, set()) for name in edges)
+    return _ends(schema, definitions(schema), (), set(), 0)
 
 
-def _references(value: Any) -> set[str]:
-    found: set[str] = set()
+def _ends(value: Any, known: dict[str, Any], above: tuple[str, ...], done: set[str], level: int) -> bool:
+    """Whether every reference in a value leads to a definition, and not to one in which it stands; `done` are those that do."""
+    if level > _MOST_LEVELS:
+        return False
+    inner: list[Any] = value if isinstance(value, list) else []
     if isinstance(value, dict):
-        if isinstance(reference := value.get("$ref"), str):
-            found.add(reference)
-        value = list(value.values())
-    for part in value if isinstance(value, list) else ():
-        found |= _references(part)
-    return found
-
-
-def _reaches(start: str, goal: str, edges: dict[str, set[str]], seen: set[str]) -> bool:
-    for name in edges.get(start, ()):
-        if name == goal:
-            return True
-        if name not in seen:
-            seen.add(name)
-            if _reaches(name, goal, edges, seen):
-                return True
-    return False
-
-
-def _depth_exceeds(value: Any, most: int) -> bool:
-    level: list[Any] = [value]
-    for _ in range(most):
-        level = [
-            part
-            for item in level
-            if isinstance(item, (dict, list))
-            for part in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
+        reference = value.get("$ref")
+        if isinstance(reference, str) and reference not in done:
+            if reference not in known or reference in above:
+                return False
+            if not _ends(known[reference], known, (*above, reference), done, level + 1):
+                return False
+            done.add(reference)
+        inner = list(value.values())
+    for part in inner:  # noqa: SIM110 a generator costs more than what it asks
+        if not _ends(part, known, above, done, level + 1):
             return False
     return True
 
@@ -198,30 +177,19 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     return read_item(_TOOL, tool, {}, reading)
 
 
-def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, Any]:
-    """Reads the choice of tools and whether several may be called; gives the members that stay options.
-
-    A kind of choice that is not known stays an option as a whole.
-    """
-    if not choice or ("type" in choice and string(choice["type"]) not in TOOL_CHOICE.back):
-        return choice
-    if choice.get("type") == "tool" and "name" not in choice:
-        return choice
-    canonical: dict[str, Any] = {}
-    others: dict[str, Any] = {}
-    kind = choice.get("type")
-    for name, value in choice.items():
-        match name:
-            case "type":
-                canonical["type"] = TOOL_CHOICE.back[value]
-            case "name" if kind == "tool":
-                canonical["name"] = named(value)
-            case "disable_parallel_tool_use" if isinstance(value, bool):
-                request["parallel_tool_calls"] = not value
-            case _:
-                others[name] = value
-    if canonical:
-        request["tool_choice"] = canonical
+def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> Wire:
+    """Reads the choice of tools, whose members are of their types, and whether several may be called; gives the members that stay
+    options. A kind of choice that is not known stays one as a whole."""
+    others = {name: value for name, value in choice.items() if value is not None}
+    kind = others.pop("type", None)
+    if kind is not None:
+        if kind not in TOOL_CHOICE.back or (kind == "tool" and not others.get("name")):
+            return {"type": kind, **others}
+        request["tool_choice"] = {"type": TOOL_CHOICE.back[kind]}
+        if kind == "tool":
+            request["tool_choice"]["name"] = others.pop("name")
+    if "disable_parallel_tool_use" in others:
+        request["parallel_tool_calls"] = not others.pop("disable_parallel_tool_use")
     return others
 
 
@@ -297,14 +265,14 @@ def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
-        return definition
-    if (
-        len(tool) == 3 and "description" in tool and "input_schema" in tool and is_object(tool["input_schema"])
-    ):  # most tools
-        name = writing.written_tool_name(tool["name"], path)
-        return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
-    return item_to_wire(_TOOL, toolsets.as_function(tool, writing, path), writing, path)
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), _write_schema(tool, writing, path)
+        return {"name": name, "description": tool["description"], "input_schema": schema}
+    if "provider_state" in tool:
+        if (definition := _built_in_to_wire(tool, writing, path)) is not None:
+            return definition
+        tool = toolsets.as_function(tool, writing, path)
+    return item_to_wire(_TOOL, tool, writing, path)
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
@@ -316,8 +284,11 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The choice of tools, and in it whether several may be called at once."""
-    fitted = fitted_choice(body.get("tools"), _ways(request, writing), writing, _offered)
     wire: Wire = {}
+    fitted: Wire | None = None
+    if request.get("tool_choice") is not None:
+        ways = _IN_SET if _is_in_set(request["tool_choice"], writing) else _WAYS
+        fitted = fitted_choice(body.get("tools"), ways, writing, _offered)
     if fitted is not None:
         wire["type"] = TOOL_CHOICE.there[fitted["type"]]
         if "name" in fitted:
@@ -338,14 +309,13 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
         body["tool_choice"] = wire
 
 
-_WORDS: Final = ("auto", "none", "required")
+_WAYS: Final = Ways(("auto", "none", "required", "tool"))
+_IN_SET: Final = Ways(("auto", "none", "required"))
 
 
-def _ways(request: dict[str, Any], writing: Writing) -> Ways:
-    """The ways of choosing; none can name a tool that goes as one of a set."""
-    choice = request.get("tool_choice") or NOTHING
-    in_set = not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
-    return Ways(_WORDS if in_set else (*_WORDS, "tool"))
+def _is_in_set(choice: dict[str, Any], writing: Writing) -> bool:
+    """Whether a choice is of a tool that goes as one of a set, which none can name."""
+    return not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
 
 
 def _offered(writing: Writing) -> dict[str, str]:

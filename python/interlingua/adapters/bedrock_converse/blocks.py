@@ -282,24 +282,13 @@ _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     value: Wire = block["value"]
     kind = _kind(value)
-    if not writing.reply and place not in _PLACES.get(kind, _TURNS):
+    if not writing.answering and place not in _PLACES.get(kind, _TURNS):
         raise Refused("unsupported_block", "the item has no form in this place")
-    if not _reads_back(value, place, writing):
-        raise Refused("unsupported_block", "the item has a canonical form of its own")
-    native_item(block, kind, None, writing, path, _OPAQUE)
+    if len(value) == 1 and "cachePoint" in value and cache_from_wire(value["cachePoint"]) is not None:
+        raise Refused("unsupported_block", "a mark for the cache has a canonical form of its own")
+    native_item(block, kind, lambda wire, reading: block_from_wire(wire, place, reading), writing, path, _OPAQUE)
     writing.marked(value)
     return value
-
-
-def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
-    """Whether an item is read as an opaque block again."""
-    reading = Reading(writing.endpoint)
-    if value.get("cachePoint") is not None:
-        return len(value) > 1 or cache_from_wire(value["cachePoint"]) is None
-    try:
-        return block_from_wire(value, place, reading)["type"] == "opaque"
-    except UNREADABLE:
-        return False
 
 
 # ---------------------------------------------------------------------------------------------- rows

@@ -19,7 +19,6 @@ from interlingua.adapters._engine.kit import (
     arguments_text,
     malformed,
     parse_arguments,
-    report_foreign_state,
 )
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
@@ -278,9 +277,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
     if offered:
         body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
     turns.settle(body, read)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     model = endpoint.model or wire_model(request.get("model")) or ""
     verb = "converse-stream" if request.get("stream") else "converse"
     path = f"/model/{model if _PLAIN_MODEL.fullmatch(model) else quote(model, safe='')}/{verb}"

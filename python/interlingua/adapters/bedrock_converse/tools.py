@@ -10,13 +10,14 @@ from interlingua.adapters._content.tools import (
     BESIDE,
     Of,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
 from interlingua.adapters._engine.items import ABSENT, Row, by_rule, inside, read_item, write_item
-from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed, report_parallel
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._requests.members import Members
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
@@ -189,9 +190,8 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire]
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.get("description") and "input_schema" in tool and is_object(tool["input_schema"]):
-        name = writing.written_tool_name(tool["name"], path)  # most tools
-        schema = {"json": tool["input_schema"]}
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), {"json": _write_schema(tool, writing, path)}
         return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
     return write_item(_TOOL, tool, writing, path)
 
@@ -212,7 +212,6 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
     """The choice of tools; without tools there is none."""
-    report_parallel(request, writing.loss)
     fitted = fitted_choice(tools, _WAYS, writing)
     if fitted is None:
         return None

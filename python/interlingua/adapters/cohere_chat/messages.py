@@ -201,7 +201,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         wire = {"role": role}
         if parts := _parts(content, (*path, "content"), role, writing):
             wire["content"] = _content(parts)
-    if not writing.reply and len(wire) == 1:
+    if not writing.answering and len(wire) == 1:
         if role == USER and writing.documents:  # which may be read in this one
             wire["content"] = FILLER
             writing.emptied.append(int(path[1]))
@@ -298,15 +298,15 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wi
             part = part_to_wire(_uncited(block), where, writing, ASSISTANT)
         if part is None:
             continue
-        before_calls = calls and not writing.reply
+        before_calls = calls and not writing.answering
         if _is_planned(block, writing, calls=before_calls) or (before_calls and _stands_for_another(part, block)):
             members[PLAN].append((index, part["text"]))
         else:
             members["content"].append((index, part))
     wire: Wire = {"role": ASSISTANT}
     parts, plan = members["content"], members[PLAN]
-    if parts or (writing.reply and not calls):
-        wire["content"] = _content([part for _, part in parts], answer=writing.reply)
+    if parts or (writing.answering and not calls):
+        wire["content"] = _content([part for _, part in parts], answer=writing.answering)
     if plan:
         wire[PLAN] = joined(plan)
         members[PLAN] = plan = as_one(plan, wire[PLAN], path, writing)
@@ -325,7 +325,7 @@ def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
     if block["type"] != "text":
         return False
     place = writing.encoding_of(block).get("place")
-    return (place == PLAN and (calls or writing.encoding_of(block).get("alone") or writing.reply)) or (
+    return (place == PLAN and (calls or writing.encoding_of(block).get("alone") or writing.answering)) or (
         calls and place not in (PLAN, _BESIDE)
     )
 

@@ -121,8 +121,14 @@ def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
                 message = "a document in this place is cited in any case"
                 writing.loss.drop((*path, "citations_enabled"), "unsupported_field", "representation", message)
             return None if document is None else {"type": "document", "document": document}
-        case "opaque" if is_native_item(block, place, writing) and block["kind"] != CALLS:
-            return native_item(block, block["kind"], None, writing, path)
+        case "opaque" if writing.endpoint.owns(block) and block.get("kind") != CALLS:
+            return native_item(
+                block,
+                block["value"].get("type"),
+                lambda part, reading: part_from_wire(part, reading, place),
+                writing,
+                path,
+            )
         case "tool_use" | "tool_result" if place != TOOL:
             raise misplaced(block, path, writing)
         case _:
@@ -131,28 +137,15 @@ def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
     """Whether a text says something; else it is left out, reported. An answer may hold empty ones."""
-    if block["text"] or writing.reply:
+    if block["text"] or writing.answering:
         return True
     writing.loss.drop(path, "empty_content", "representation", "an empty text says nothing here")
     return False
 
 
-def is_native_item(block: Block, place: str, writing: Writing) -> bool:
-    """Whether an opaque block is an item of this wire that goes back where it stood, and that is still none we could read."""
-    if not writing.endpoint.owns(block):
-        return False
-    if block.get("kind") == CALLS:
-        return place == ASSISTANT
-    value, reading = block["value"], Reading(writing.endpoint)
-    try:
-        return bool(value["type"] == block.get("kind") and part_from_wire(value, reading, place)["type"] == "opaque")
-    except (KeyError, TypeError):
-        return False
-
-
 def _refuse_thinking(block: Block, writing: Writing) -> None:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
-    if writing.reply:
+    if writing.answering:
         return
     if block.get("provider_state") and not writing.state_of(block):
         raise no_place(block, writing)

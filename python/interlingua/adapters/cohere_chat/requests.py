@@ -9,9 +9,6 @@ from interlingua.adapters._engine.kit import (
     Wire,
     keep_spelling,
     malformed,
-    report_foreign_state,
-    report_parallel,
-    report_replayable_state,
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
@@ -77,10 +74,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_replayable_state(writing.state_of(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     return posted(PATH, body)
 
 
@@ -90,7 +84,6 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
-    report_parallel(request, writing.loss)
     _TABLE.write_options(request, body, writing)
 
 

@@ -3,7 +3,16 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import ending, lost_in_pieces
-from interlingua.adapters._answers.stream_writer import FREE, TEXT, Block, Encoder, OpenBlock, Writer, encoded
+from interlingua.adapters._answers.stream_writer import (
+    FREE,
+    NO_ANSWER,
+    TEXT,
+    Block,
+    Encoder,
+    OpenBlock,
+    Writer,
+    encoded,
+)
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Event,
@@ -46,7 +55,7 @@ class _Writer(Writer):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint, _DELTAS)
-        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
+        self.writing = Writing({**NO_ANSWER, "provider_state": endpoint.state()}, endpoint, Loss())
 
     def _event(self, kind: str, index: int, **message: Any) -> None:
         delta = {"delta": {"message": message}} if message else {}

@@ -28,7 +28,6 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import imprint
 from interlingua.adapters._engine.verbatim import Items
 from interlingua.adapters._history.messages import OF_OPAQUE, report_beside
-from interlingua.adapters.cohere_chat.parts import is_native_item
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Writing
 from interlingua.canonical.loss import Path
 
@@ -159,5 +158,5 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 def is_call(block: Block, writing: Writing) -> bool:
     """Whether a block stands in `tool_calls`."""
     return block["type"] == "tool_use" or (
-        block["type"] == "opaque" and block.get("kind") == CALLS and is_native_item(block, "assistant", writing)
+        block["type"] == "opaque" and block.get("kind") == CALLS and writing.endpoint.owns(block)
     )

@@ -398,8 +398,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         raise Refused("empty_content", "the target takes no empty part")
     if place != _PLACES.get(kind, place) or (place == RESULT and kind not in ("inlineData", "fileData")):
         raise Refused("unsupported_block", "the item has no form in this place")
-    read = block_from_part(value, place, writing.reader()) if kind in DATA else None
-    return native_item(block, kind, read, writing, path)
+    return native_item(block, kind, lambda part, reading: block_from_part(part, place, reading), writing, path)
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:

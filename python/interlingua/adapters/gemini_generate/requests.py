@@ -8,8 +8,6 @@ from urllib.parse import quote, unquote
 from interlingua.adapters._content.schema import fitted
 from interlingua.adapters._engine.kit import (
     Wire,
-    report_foreign_state,
-    report_parallel,
     severity_of,
 )
 from interlingua.adapters._engine.verbatim import may_differ
@@ -276,8 +274,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     body: Wire = {}
     contents_to_wire(request, body, writing)
     tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
+    _TABLE.finish(request, body, writing)
     if not writing.same_model:
         body.pop("model", None)  # the path names another one
     for name in ("contents", "tools"):
@@ -285,8 +282,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
             body[name] = body[name][0]
     if names := encoding.get("snake"):
         body = in_their_names(body, names)
-    if not writing.same_origin:
-        report_foreign_state(request, endpoint, loss, ())
     return posted(_path(request, model, encoding, endpoint), body)
 
 
@@ -308,7 +303,6 @@ def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endp
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Writes the members beside contents and tools."""
-    report_parallel(request, writing.loss)
     choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing, ("stream",))
     _TABLE.write_options(request, body, writing)

@@ -31,6 +31,7 @@ from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
     write_tools,
@@ -424,11 +425,9 @@ class Offered(NamedTuple):
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.get("description") is not None:
-        schema: Schema | None = tool.get("input_schema")
-        if schema is not None and schema.get("type") == "object" and fits(schema, DIALECT):  # most tools
-            name = writing.written_tool_name(tool["name"], path)
-            return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), _write_schema(tool, writing, path)
+        return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
     return write_item(_FUNCTION, computer_use.as_function(tool, writing, path), writing, path)
 
 

@@ -127,14 +127,14 @@ def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing) -> Wire:
     """A message by its members: one text, reasoning, images, calls."""
     members = _sorted(content, path, role, writing)
-    text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not writing.reply)
+    text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not writing.answering)
     wire: Wire = {"role": role, "content": text or ""}
     if members["thinking"]:
         wire["thinking"] = members["thinking"][0][1]
     for name in ("images", CALLS):
         if members[name]:
             wire[name] = [value for _, value in members[name]]
-    if text is None and len(wire) == 2 and not writing.reply:
+    if text is None and len(wire) == 2 and not writing.answering:
         writing.fill(path, "")
     return wire
 
@@ -172,7 +172,9 @@ def _sorted_block(block: Block, path: Path, role: str, writing: Writing) -> tupl
         case "tool_use" if assistant:
             return CALLS, call_to_wire(block, path, writing)
         # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
-        case "thinking" if assistant and (writing.reply or not block.get("provider_state") or writing.state_of(block)):
+        case "thinking" if assistant and (
+            writing.answering or not block.get("provider_state") or writing.state_of(block)
+        ):
             report_beside(block, OF_THINKING, writing, path)
             return "thinking", block["text"]
         case "opaque" if (item := _raw_item(block, role, writing)) is not None:

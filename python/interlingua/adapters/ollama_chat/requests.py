@@ -6,9 +6,6 @@ from typing import Any, Final
 from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._engine.kit import (
     Wire,
-    report_foreign_state,
-    report_parallel,
-    report_replayable_state,
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
@@ -62,10 +59,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_replayable_state(writing.state_of(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     return posted("/api/chat", body)
 
 
@@ -75,7 +69,6 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     fitted_choice(request.get("tools"), _NO_CHOICE, writing)
     _TABLE.write_members(request, body, writing)
-    report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
     _TABLE.write_options(request, body, writing)
 

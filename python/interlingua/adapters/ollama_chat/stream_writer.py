@@ -3,7 +3,16 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import ending
-from interlingua.adapters._answers.stream_writer import TEXT, Block, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import (
+    NO_ANSWER,
+    TEXT,
+    Block,
+    Encoder,
+    OpenBlock,
+    Writer,
+    encoded,
+    model_of,
+)
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire, response_of
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
@@ -34,7 +43,7 @@ class _Writer(Writer):
         super().__init__(endpoint, _DELTAS)
         self.created = created
         self.created_at = moment(created)
-        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
+        self.writing = Writing({**NO_ANSWER, "provider_state": endpoint.state()}, endpoint, Loss())
         self.model: str | None = endpoint.model
 
     def start(self, event: Event) -> None:

@@ -29,6 +29,7 @@ from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
+    is_plain,
     unreadable_function,
     write_tools,
 )
@@ -48,7 +49,6 @@ from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
     parse_arguments,
-    within,
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import Items
@@ -213,14 +213,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if within(tool, _USUAL) and tool.get("description") and tool.get("input_schema"):
-        schema = kept(tool["input_schema"], writing.loss, (*path, "input_schema"))  # the usual tool, on a straight way
-        function = {"name": tool["name"], "description": tool["description"], "parameters": schema}
-        return {"type": "function", "function": function}
+    if is_plain(tool):
+        function = {"name": tool["name"], "description": tool["description"]}
+        return {"type": "function", "function": {**function, "parameters": _write_schema(tool, writing, path)}}
     return write_item(_TOOL, tool, writing, path)
-
-
-_USUAL: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool:

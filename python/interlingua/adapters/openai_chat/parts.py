@@ -120,8 +120,7 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             case "image" | "audio" | "video" | "document":
                 return _medium_to_wire(block, path, writing, place)
             case "opaque" if writing.endpoint.owns(block):
-                part = block["value"]
-                return native_item(block, part.get("type"), part_from_wire(part, writing.reader()), writing, path)
+                return native_item(block, block["value"].get("type"), part_from_wire, writing, path)
             case _:
                 raise no_place(block, writing)
     except Refused as refused:

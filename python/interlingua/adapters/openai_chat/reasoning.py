@@ -100,7 +100,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         report_shown(block, writing, path)
         block = {"type": "thinking", "text": block["text"]}
     value = block["data"] if block["type"] == "redacted_thinking" else block["text"]
-    shown = writing.reply and not state and block.get("signature") is None  # a stream of it would say nothing
+    shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
     if not value and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
         writing.loss.drop(path, "empty_content", "representation", "empty reasoning says nothing in this place")
         return PART, None
@@ -115,7 +115,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
 
 
 def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing) -> str | None:
-    if not state and block.get("provider_state") and not (writing.reply and block["type"] == "thinking"):
+    if not state and block.get("provider_state") and not (writing.answering and block["type"] == "thinking"):
         return None
     place = encoding.get("member") or writing.dialect.get("reasoning_replay")
     if place in TEXTS or place == PART:

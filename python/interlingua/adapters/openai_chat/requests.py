@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import NOTHING, Wire, report_foreign_state, report_replayable_state
+from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._openai.members import (
@@ -97,10 +97,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    report_replayable_state(writing.state_of(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
+    _TABLE.finish(request, body, writing)
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import has_tokens, written_end
-from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire, data_of, state_of
 from interlingua.adapters._openai.errors import error_in_stream
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
@@ -69,7 +69,7 @@ class _Writer(Writer):
         self.identity["model"] = endpoint.model or ""  # clients require it
         self.reasoned: dict[int, str] = {}
         self.whole_calls = endpoint.dialect.get("call_deltas") == "whole"
-        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
+        self.writing = Writing({**NO_ANSWER, "provider_state": endpoint.state()}, endpoint, Loss())
 
     def start(self, event: Event) -> None:
         """Every choice begins with its role."""
@@ -179,7 +179,7 @@ class _Writer(Writer):
                 return {"annotations": annotations}
             case "tool_use" if open_block.kind == "whole":
                 folded = self._folded(block)
-                writing = Writing({"message": {"content": []}}, self.endpoint, Loss()) if folded else self.writing
+                writing = Writing(NO_ANSWER, self.endpoint, Loss()) if folded else self.writing
                 call = call_to_wire(block, ("message", "content", 0), writing)
                 return {CALLS: [{**call, "index": open_block.number}]}
             case "tool_use" if state.get("fields"):

@@ -75,7 +75,7 @@ class _Turn:
     def __init__(self, path: Path, writing: Writing) -> None:
         self.path = path
         self.writing = writing
-        self.played = writing.reply and not writing.same_origin
+        self.played = writing.answering and not writing.same_origin
         self.members: Members = {name: [] for name in _ORDER}
         self.legacy = ""
         self.citations: tuple[int, Block] | None = None
@@ -112,7 +112,7 @@ def _sorted(turn: _Turn, message: Message) -> Wire:
     if (
         turn.members[_TEXTS]
         or turn.members[DETAILS]
-        or (writing.dialect.get("reasoning_replay_required") and not turn.writing.reply)
+        or (writing.dialect.get("reasoning_replay_required") and not turn.writing.answering)
     ):
         _reasoning_members(turn, wire, writing.encoding_of(message))
     report_order(turn.members, (*path, "content"), writing)
@@ -181,8 +181,8 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
                 return
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") in _KEPT_WHOLE:
             try:
-                read = _KEPT_WHOLE[block["kind"]](block["value"], writing.reader())
-                turn.members[block["kind"]].append((index, native_item(block, block["kind"], read, writing, path)))
+                item = native_item(block, block["kind"], _KEPT_WHOLE[block["kind"]], writing, path)
+                turn.members[block["kind"]].append((index, item))
                 return
             except Refused as refused:
                 part = writing.placeholder_or_drop(block, path, refused)
@@ -238,7 +238,7 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     source = block["source"]
     if "id" not in state or turn.members["audio"] or source["kind"] != "base64":
         return None
-    if turn.writing.reply:
+    if turn.writing.answering:
         report_unknown(source, _OF_SOURCE, turn.writing.loss, (*path, "source"))
         report_not_written(block, _OF_SOUND, turn.writing.loss, path)
         return audio_to_wire(block, state)
@@ -270,14 +270,14 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
     written = as_content([part for _, part in members["content"]])
     has_members = bool(members[CALLS] or refusal or members["audio"] or members["images"])
     others = bool(has_members or members[_TEXTS] or members[DETAILS])
-    if written == "" and (others or turn.writing.reply):
+    if written == "" and (others or turn.writing.answering):
         report_empty(members["content"][0][0], path, writing)
         members["content"], turn.citations, written = [], None, None
     if written == "":
         written = FILLER
         where = (*path, members["content"][0][0], "text")
         writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
-    elif written is None and not (has_members or turn.writing.reply):
+    elif written is None and not (has_members or turn.writing.answering):
         if others:
             written = ""
         elif _MEANINGFUL_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text beside them says nothing either

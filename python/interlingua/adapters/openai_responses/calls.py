@@ -40,7 +40,7 @@ _STATE: Final = ("provider_state",)
 
 def item_id(known_id: str | None, prefix: str, state: Mapping[str, Any], writing: Writing, *seed: Any) -> Any:
     """The id that an item came with or, in an answer, one that is made of what it says, unless it came from here without one."""
-    if known_id is None and (writing.answer or (writing.reply and not state)):
+    if known_id is None and (writing.answer or (writing.answering and not state)):
         return derived_item_id(prefix, writing.identity, *seed)
     return ABSENT if known_id is None else known_id
 
@@ -72,7 +72,9 @@ def _read_status(raw: Any, block: Block, reading: Reading) -> None:
 
 
 def _write_status(block: Block, writing: Writing, _: Path) -> Any:
-    full = writing.answer or _ITEM_ID in writing.encoding_of(block) or (writing.reply and not writing.state_of(block))
+    full = (
+        writing.answer or _ITEM_ID in writing.encoding_of(block) or (writing.answering and not writing.state_of(block))
+    )
     return "completed" if full else ABSENT
 
 
@@ -82,7 +84,7 @@ def _write_status(block: Block, writing: Writing, _: Path) -> Any:
 def _encoding(block: Block, writing: Writing) -> Mapping[str, Any]:
     """How a call is written: as it was read, or as whoever is answered has the tool."""
     encoding = writing.encoding_of(block)
-    if NAMESPACE in encoding or BUILT_IN in encoding or not writing.reply:
+    if NAMESPACE in encoding or BUILT_IN in encoding or not writing.answering:
         return encoding
     offered = writing.endpoint.spellings.get(block["name"]) or NOTHING
     return NOTHING if offered.get(NAMESPACE) == DEFAULT else offered  # clients know its tools by their names alone
@@ -158,7 +160,7 @@ def _members(block: Block, writing: Writing) -> Wire | None:
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call."""
     canonical: str = block["id"]
-    if is_plain(block) and not writing.reply:  # most calls
+    if is_plain(block) and not writing.answering:  # most calls
         name = writing.written_tool_name(block["name"], path)
         said = {"name": name, "arguments": arguments_text(block["input"])}
         return {"type": "function_call", "call_id": writing.call_id(block, writing.state_of(block)), **said}

@@ -127,7 +127,7 @@ def turn_to_wire(
     """The items of an assistant message, and by each the positions of the blocks that it says, the first of which is at
     `first`."""
     content = message["content"]
-    if not writing.reply:
+    if not writing.answering:
         if (plain := _plain_turn(content, path, writing)) is not None:
             return plain, [[first + index] for index in range(len(content))]
     turn = _Turn(path, writing, request, first)
@@ -137,7 +137,7 @@ def turn_to_wire(
         else:
             _block_to_wire(block, index, turn)
     turn.close()
-    if turn.reasoning and not writing.reply:
+    if turn.reasoning and not writing.answering:
         _settle_reasoning(turn)
     items = [item for item in turn.items if item is not None]
     if len(items) == len(turn.items):
@@ -210,11 +210,11 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
     canonical: str | None = None
     if (is_one_of(value, CALLS) or is_one_of(value, OUTPUTS)) and isinstance(call_id := answered_call(value), str):
         reading.ran, apart, results = _answers_apart(turn)
-        if call_id in apart and call_id not in reading.ran and not writing.reply:
+        if call_id in apart and call_id not in reading.ran and not writing.answering:
             message = "calls that the client runs, and what it answers, are calls and results"
             raise Refused("unsupported_value", message)
         canonical = results.get(call_id)
-    others = not writing.reply and is_of_others(value, reading)  # nobody but the model speaks in an answer
+    others = not writing.answering and is_of_others(value, reading)  # nobody but the model speaks in an answer
     read = [] if others else item_from_wire(value, reading, starts=False)
     if len(read) != 1:
         raise Refused("unsupported_value", "the item is no item of a model's turn")

@@ -105,8 +105,7 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
                 sent = sent_as(block, located_for(block, _TAKES, writing), writing.loss, path)
                 return write_item(_IMAGE if kind == "image" else _DOCUMENT, sent, writing, path)
             case "opaque" if writing.endpoint.owns(block):
-                part = block["value"]
-                return native_item(block, part.get("type"), part_from_wire(part, writing.reader()), writing, path)
+                return native_item(block, block["value"].get("type"), part_from_wire, writing, path)
             case _:
                 raise no_place(block, writing)
     except Refused as refused:

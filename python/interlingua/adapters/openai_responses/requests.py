@@ -5,7 +5,6 @@ from typing import Any, Final
 
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._engine.verbatim import may_differ
-from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._openai.members import (
     EFFORTS,
     SHARED_ROWS,
@@ -85,8 +84,6 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
-    state = request.get("provider_state")
-    same_origin = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     instructions, items = input_to_wire(request, writing)
@@ -98,16 +95,13 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     body["input"] = _input(items, writing.encoding)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    _members_to_wire(request, body, writing)
-    _TABLE.put_back(body, writing)
-    if "demands" in endpoint.dialect and not same_origin:
+    _TABLE.finish(request, body, writing)
+    if "demands" in endpoint.dialect and not writing.same_origin:
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
         body["store"] = False
         message = "the provider keeps what is sent over this wire unless it is told not to"
         loss.replace(("options", NAME, "store"), False, "required_default", "representation", message)
-    if state is not None:
-        report_state(request, writing, (), fields=True)
     return posted("/responses", body)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire
 from interlingua.adapters._openai.errors import error_in_stream
 from interlingua.adapters.openai_responses.calls import derived_item_id, is_built_in
@@ -76,7 +76,7 @@ class _Writer(Writer):
         self.output: list[Wire] = []
         self.ended: set[int] = set()
         self.late: set[int] = set()  # items that are told when they are whole
-        self.writing = Writing({"message": {"content": []}}, endpoint, Loss())
+        self.writing = Writing(NO_ANSWER, endpoint, Loss())
 
     def frame(self, name: str | None, data: str) -> Any:
         """A frame; all are numbered."""

@@ -81,8 +81,7 @@ class Reading(_reading.Reading):
 class Writing(Target):
     """Writes one body: for whom, what is lost on the way, and which ids are used.
 
-    `answer` says that an answer of another origin is written: its items get ids, a status, and
-    all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
+    `answer` says that one of another origin is written: its items get ids, a status, and all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
     kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
     items tell which searches of the client gave. `named` are the kinds of the calls so far by their
     wire ids, built-in tools by their names. `answers` is what answers calls that are kept whole, once it is looked for.
@@ -94,8 +93,8 @@ class Writing(Target):
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, CALL_IDS)
-        self.identity: str | None = source.get("id") if self.reply else None
-        self.answer = self.reply and not self.same_origin
+        self.identity: str | None = source.get("id") if self.answering else None
+        self.answer = self.answering and not self.same_origin
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
         self.answers: Answers | None = None

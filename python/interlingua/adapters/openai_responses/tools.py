@@ -22,13 +22,14 @@ from interlingua.adapters._content.tools import (
     PARAMETERS,
     STRICT,
     Tool,
+    is_plain,
     of_provider,
     write_tools,
 )
 from interlingua.adapters._engine.items import Row, read_item, tool_name, write_item
-from interlingua.adapters._engine.kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state, within
+from interlingua.adapters._engine.kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state
 from interlingua.adapters._engine.spelling import Spellings, imprint
-from interlingua.adapters._engine.verbatim import Items, holds_only_encoding, keep_spellings
+from interlingua.adapters._engine.verbatim import Items, keep_spellings
 from interlingua.adapters._history.order import moves_behind
 from interlingua.adapters._openai import tools as _openai_tools
 from interlingua.adapters._openai.tools import as_enforced, parallel_to_wire
@@ -103,7 +104,7 @@ def name_in_namespace(name: str, encoding: Mapping[str, Any], writing: Writing) 
     if not isinstance(namespace, str):
         return None
     within = parted(name, namespace)
-    taken = within is not None and (writing.reply or writing.tool_name(within) == within)
+    taken = within is not None and (writing.answering or writing.tool_name(within) == within)
     return within if taken else None
 
 
@@ -300,12 +301,9 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     if tool["name"] in writing.found:  # an item tells it
         return None
     kind = tool.get("kind") or "function"
-    if within(tool, _USUAL) and (holds_only_encoding(tool) or "provider_state" not in tool):
-        schema = tool.get("input_schema")
-        if tool.get("description") and schema is not None and not tool.get("strict"):  # most tools
-            name = writing.written_tool_name(tool["name"], path)
-            function = {"name": name, "description": tool["description"], "parameters": schema}
-            return {"type": "function", **function, "strict": False}
+    if is_plain(tool):
+        function = {"name": writing.written_tool_name(tool["name"], path), "description": tool["description"]}
+        return {"type": "function", **function, "parameters": tool["input_schema"], "strict": False}
     encoding = writing.encoding_of(tool)
     if BUILT_IN in encoding:
         if (of_provider := TOOLS.get(encoding[BUILT_IN])) is not None and of_provider.is_still(tool, encoding):
@@ -324,11 +322,6 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
             where = (*path, "provider_state", "fields", NAMESPACE)
             writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
     return wire
-
-
-_USUAL: Final = frozenset(
-    ("name", "description", "input_schema", "strict", "provider_state", "side_effects", "requires_workspace")
-)
 
 
 def as_function(item: Item, path: Path, writing: Writing) -> Item:

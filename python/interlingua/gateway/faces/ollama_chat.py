@@ -30,10 +30,10 @@ _EPOCH = "1970-01-01T00:00:00Z"
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
-    from interlingua.gateway.gateway import Older, Reframed
+    from interlingua.gateway.gateway import OlderOperation, Reframed
 
     completion = Reframed("application/x-ndjson", _completions, "jsonl")
-    older = Older(_chat_request, _completion_response)
+    older = OlderOperation(_chat_request, _completion_response)
 
     async def tags(request: Request, key: Key) -> Any:
         return {

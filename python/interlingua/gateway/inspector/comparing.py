@@ -11,7 +11,7 @@ import msgspec
 
 from interlingua import adapters, registry, translate
 from interlingua.adapters._engine.kit import data_of
-from interlingua.adapters._errors.recognition import CANONICAL
+from interlingua.adapters._recognition import CANONICAL
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, ProviderError

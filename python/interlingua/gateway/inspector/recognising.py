@@ -1,6 +1,6 @@
 """
 The kind of a pasted text (a request, a response, a stream or an error) and its wire. Each adapter tries to read the
-text; marks in the body (adapters/_errors/recognition.py) decide between wires that can all read it.
+text; marks in the body (adapters/_recognition.py) decide between wires that can all read it.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from interlingua import adapters, registry, translate
-from interlingua.adapters._errors.recognition import CANONICAL, marks_of, scores
+from interlingua.adapters._recognition import CANONICAL, marks_of, scores
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.validate import violations

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from interlingua.canonical.errors import CannotAdapt, NoCandidate, NotConfigured, ProviderError
 from interlingua.canonical.logs import logger
-from interlingua.client.answers import REFUSAL, another_may_do, failure, no_place, unreached
+from interlingua.client.answers import REFUSAL, another_may_succeed, failure, network_failure, too_many_calls
 from interlingua.client.call import Call, Limits, Plan, Tracing, Trail
-from interlingua.client.concurrency import Placed, Places
+from interlingua.client.concurrency import PlacedAnswer, Places
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.retry import Retry
 from interlingua.client.threads import done, size_of
@@ -37,7 +37,7 @@ _CALLED_BACK = "it is called back"
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Attempts:
     """Call candidates for a client.
 
     The client provides `name` (the canonical id of a candidate), `lacks` (what its provider lacks so that it can be
@@ -66,44 +66,44 @@ class Asking:
         interrupt: Interrupt,
         deadline: float | None,
         receive: Receive[T],
-        refused: Callable[[T], bool],
+        is_refusal: Callable[[T], bool],
     ) -> tuple[Call, Answer, T]:
         """Return the call of the first candidate that answers, its response, and what `receive` made of it.
 
         A candidate is passed over when the conversation cannot be carried to it, when it fails in a way in which
-        another one may not, and, if the plan states so, when its answer is `refused`. Nothing is delivered until this
+        another one may not, and, if the plan states so, when its answer is a refusal. Nothing is delivered until this
         returns. Later failures are the caller's, which may have shown the first event already. Raises the failure of
         the last candidate, with the report of all that was tried.
         """
         due = None if deadline is None else self.clock() + deadline
         trail = Trail()
-        models = self._able(plan, trail)
+        models = self._candidates(plan, trail)
         for position, model in enumerate(models, start=1):
             others = position < len(models)
             call: Call | None = None
             try:
                 call = await done(size_of(plan.request), self.prepare, plan, model)
                 call.trail = trail
-                answer, received = await self._placed(call, interrupt, due, receive, others=others)
-                if not (others and REFUSAL in plan.fail_over_on and refused(received)):
+                answer, received = await self._call_in_place(call, interrupt, due, receive, others=others)
+                if not (others and REFUSAL in plan.fail_over_on and is_refusal(received)):
                     return call, answer, received
                 await answer.aclose()
                 call.failed("content_filter")
                 self.health.succeeded(call.model)
                 trail.attempts.append({"model": call.model, "category": "content_filter"})
-                self._pass_over(plan, model, trail, REFUSAL, "it declined to answer", logging.WARNING)
+                self._pass_over(plan, model, trail, REFUSAL, "the model declined to answer", logging.WARNING)
             except (CannotAdapt, NotConfigured, ProviderError) as problem:
-                if not others or not another_may_do(problem, plan.fail_over_on):
+                if not others or not another_may_succeed(problem, plan.fail_over_on):
                     raise trail.with_trail(problem) from None
                 reason = "not_configured" if isinstance(problem, NotConfigured) else problem.to_dict()["category"]
                 self._pass_over(plan, model, trail, reason, problem.message, logging.WARNING)
             except Interrupted as problem:
                 raise trail.with_trail(failure(problem, call), cut_short=True) from None
-        raise AssertionError("there is always a last candidate")
+        raise AssertionError("the last candidate answers or raises")
 
     # ------------------------------------------------------------------------------------------------ which candidates
 
-    def _able(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
+    def _candidates(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
         """The candidates to try: those that are not in cooldown and whose provider is configured.
 
         If there is none, it is the one whose cooldown ends first, because its call may succeed. If none of those is in
@@ -115,20 +115,20 @@ class Asking:
             return plan.models
         cooldowns = {model: _cooldown(self.name(plan, model), marks) for model in plan.models}
         lacks = {model: "" if cooldowns[model] else self.lacks(plan, model) for model in plan.models}
-        able = [model for model in plan.models if cooldowns[model] is None and not lacks[model]]
-        if not able:
+        candidates = [model for model in plan.models if cooldowns[model] is None and not lacks[model]]
+        if not candidates:
             possible = [model for model in plan.models if cooldowns[model] != _CALLED_BACK]
             if not possible:
                 raise NoCandidate(f"{', '.join(plan.models)}: benched until called back", [])
-            able = [min(possible, key=lambda model: cooldowns[model] or _LATER)]
+            candidates = [min(possible, key=lambda model: cooldowns[model] or _LATER)]
         for model in plan.models:
             # it is known already and was logged when it began: not a warning in the log of each call
-            if model not in able and lacks[model]:
+            if model not in candidates and lacks[model]:
                 self._pass_over(plan, model, trail, "not_configured", lacks[model], logging.INFO)
-            elif model not in able:
+            elif model not in candidates:
                 why = f"in cooldown until {cooldowns[model]}"
                 self._pass_over(plan, model, trail, "provider_unavailable", why, logging.INFO)
-        return tuple(able)
+        return tuple(candidates)
 
     def _pass_over(self, plan: Plan, model: str, trail: Trail, reason: str, why: str, level: int) -> None:
         name = self.name(plan, model)
@@ -137,7 +137,7 @@ class Asking:
 
     # ------------------------------------------------------------------------------------------------ how often
 
-    async def _placed(
+    async def _call_in_place(
         self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
     ) -> tuple[Answer, T]:
         """Call one model in a place of its provider. The response keeps the place until it is closed.
@@ -148,44 +148,44 @@ class Asking:
         provider = call.endpoint.provider or call.endpoint.adapter
         place = self.places.of(provider)
         if place is None:
-            return await self._persist(call, interrupt, due, receive, others=others)
+            return await self._call_repeatedly(call, interrupt, due, receive, others=others)
         try:
             async with asyncio.timeout(self.retry.detour if others else None):
                 await interrupt.wait(place.acquire())
         except TimeoutError:
-            raise no_place(call) from None
+            raise too_many_calls(call) from None
         try:
-            answer, received = await self._persist(call, interrupt, due, receive, others=others)
+            answer, received = await self._call_repeatedly(call, interrupt, due, receive, others=others)
         except BaseException:
             place.release()
             raise
-        return Placed(answer, place), received
+        return PlacedAnswer(answer, place), received
 
-    async def _persist(
+    async def _call_repeatedly(
         self, call: Call, interrupt: Interrupt, due: float | None, receive: Receive[T], *, others: bool
     ) -> tuple[Answer, T]:
         """Call one model as often as the policy allows. Raises `ProviderError` with its last failure."""
         for attempt in count(1):
-            left = None if due is None else due - self.clock()
+            remaining = None if due is None else due - self.clock()
             try:
-                return await self._ask(call, interrupt, receive)
+                return await self._call_once(call, interrupt, receive)
             except (ProviderError, TransportFailed) as problem:
-                error, unsure = _judged(problem, call)
+                error, unsure = _as_error(problem, call)
             except Interrupted as problem:
-                if problem.reason == "deadline" and left is not None and left >= self.limits.silence:
+                if problem.reason == "deadline" and remaining is not None and remaining >= self.limits.silence:
                     self.health.failed(call.model, "timeout")
                 raise
             self.health.failed(call.model, error.error["category"])
             pause = self.retry.pause(error.error, attempt, self.chance(), unsure=unsure, others=others)
-            if pause is not None and not self._worth(pause, call, due, others=others):
+            if pause is not None and not self._may_pause(pause, call, due, others=others):
                 pause = None
             _note_failure(call, attempt, error.error, pause)
             if pause is None:
                 raise error from None
             await interrupt.wait(self.sleep(pause))
-        raise AssertionError("the last attempt ends it")
+        raise AssertionError("the last attempt returns or raises")
 
-    async def _ask(self, call: Call, interrupt: Interrupt, receive: Receive[T]) -> tuple[Answer, T]:
+    async def _call_once(self, call: Call, interrupt: Interrupt, receive: Receive[T]) -> tuple[Answer, T]:
         """Make one call: send it, check the status, receive the response. A response that fails is closed."""
         if self.tracing is not None:
             call.attempt = self.tracing.attempt(call)
@@ -201,7 +201,7 @@ class Asking:
             call.failed(problem)
             raise
 
-    def _worth(self, pause: float, call: Call, due: float | None, *, others: bool) -> bool:
+    def _may_pause(self, pause: float, call: Call, due: float | None, *, others: bool) -> bool:
         """Whether a pause ends before the deadline and, while others are left, the model is not in cooldown."""
         if due is not None and self.clock() + pause >= due:
             return False
@@ -210,28 +210,28 @@ class Asking:
 
 def _cooldown(model: str, marks: Mapping[str, Any]) -> str | None:
     """The time at which the cooldown of a model and of its provider has ended; None when neither is in cooldown."""
-    found = (marks["models"].get(model), marks["providers"].get(model.partition(":")[0]))
-    return max((mark["until"] or _CALLED_BACK for mark in found if mark is not None), default=None)
+    active = (marks["models"].get(model), marks["providers"].get(model.partition(":")[0]))
+    return max((mark["until"] or _CALLED_BACK for mark in active if mark is not None), default=None)
 
 
-def _judged(problem: ProviderError | TransportFailed, call: Call) -> tuple[ProviderError, bool]:
+def _as_error(problem: ProviderError | TransportFailed, call: Call) -> tuple[ProviderError, bool]:
     """The error of a failed attempt, and whether the provider may have carried out the call nevertheless."""
     if isinstance(problem, ProviderError):
         return problem, problem.error["category"] == "timeout"
-    return unreached(problem, call), problem.sent
+    return network_failure(problem, call), problem.sent
 
 
 def _note_failure(call: Call, attempt: int, error: Data, pause: float | None) -> None:
     """Record an attempt that failed, for the caller and in the log, without content and without a secret."""
-    told: Data = {"model": call.model, "category": error["category"]}
+    entry: Data = {"model": call.model, "category": error["category"]}
     if "status" in error:
-        told["status"] = error["status"]
+        entry["status"] = error["status"]
     if pause is not None:
-        told["waited"] = pause
-    call.trail.attempts.append(told)
-    after = "" if pause is None else f", again in {pause:.2f} s"
-    where = {"message_id": call.plan.message_id, "attempt": attempt, **told}
-    _LOG.warning("attempt %d at %s failed: %s%s", attempt, call.model, error["category"], after, extra=where)
+        entry["waited"] = pause
+    call.trail.attempts.append(entry)
+    after = "" if pause is None else f", next attempt in {pause:.2f} s"
+    fields = {"message_id": call.plan.message_id, "attempt": attempt, **entry}
+    _LOG.warning("attempt %d at %s failed: %s%s", attempt, call.model, error["category"], after, extra=fields)
 
 
 def log_cooldown(event: Data) -> None:
