@@ -8,11 +8,11 @@ from interlingua.adapters._engine.writing import PLAIN_NAMES
 from interlingua.adapters._openai.writing import Target, can_be_enforced
 from interlingua.adapters._requests.forms import FORMAT, Form, Forms
 from interlingua.adapters._requests.members import (
+    MODEL,
     Kind,
     Row,
     Rows,
     one_of,
-    read_model,
     within,
 )
 from interlingua.adapters._requests.reasoning import level_of
@@ -145,7 +145,7 @@ def is_named_schema(schema: Any) -> bool:
 
 
 SHARED_ROWS: Final[Rows] = {
-    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "model": MODEL,
     "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
     "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
     "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),

@@ -10,7 +10,16 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import PLAIN_NAMES, ToolNames, Writing
 from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._requests.body import Body
-from interlingua.adapters._requests.members import Members, Reader, Rows, places, write_members, wrong_member
+from interlingua.adapters._requests.members import (
+    MODEL,
+    Members,
+    Reader,
+    Rows,
+    model_to_wire,
+    places,
+    write_members,
+    wrong_member,
+)
 from interlingua.adapters._requests.options import Options, options_to_wire
 from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
 from interlingua.canonical import types
@@ -98,7 +107,10 @@ class Table(Body):
         self.tool_names = tool_names
         self._unread = frozenset(name for name in apart if name not in rows)
         self._places = places(rows)
-        self._says_parallel = any("parallel_tool_calls" in (row.member, *row.covers) for row in rows.values())
+        self._says_model = rows.get("model") is MODEL
+        self._says_parallel = any(
+            row.member == "parallel_tool_calls" or "parallel_tool_calls" in row.covers for row in rows.values()
+        )
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
     def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
@@ -141,6 +153,10 @@ class Table(Body):
 
     def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
         """Writes the members of a request that have a row, but for those that are written `apart`; others are reported."""
+        if self._says_model and "{model}" not in writing.dialect.get("path", ""):
+            model = model_to_wire(request, writing.endpoint)
+            if model is not None:
+                body["model"] = model
         write_members(request, body, self._places, writing, apart)
         if not self._says_parallel and request.get("parallel_tool_calls") is not None:
             message = "the wire does not say whether several tools may be called at once"

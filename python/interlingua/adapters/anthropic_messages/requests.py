@@ -17,6 +17,7 @@ from interlingua.adapters._estimates.estimate import Range
 from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
+    MODEL,
     REASONING,
     Kind,
     Members,
@@ -25,7 +26,6 @@ from interlingua.adapters._requests.members import (
     are_words,
     model_to_wire,
     one_of,
-    read_model,
     within_limit,
     wrong_member,
 )
@@ -281,8 +281,6 @@ def _default_limit(body: Wire, writing: Writing) -> None:
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, instructions and tools."""
     dialect = writing.endpoint.dialect
-    if "{model}" not in dialect.get("path", PATH) and (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     tool_choice_to_wire(request, body, writing)
     if (limit := request.get("max_output_tokens")) is not None:
         body["max_tokens"] = within_limit("max_output_tokens", limit, writing)
@@ -370,7 +368,7 @@ def _is_user_id(name: str, value: Any) -> bool:
 _TIERS: Final = ("auto", "standard_only")
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
 _ROWS: Final[Rows] = {
-    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "model": MODEL,
     "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
     "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
     "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),

@@ -14,14 +14,13 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_writer
 from interlingua.adapters._requests.members import (
+    MODEL,
     REASONING,
     Kind,
     Members,
     Row,
     Rows,
-    model_to_wire,
     one_of,
-    read_model,
     whole,
 )
 from interlingua.adapters._requests.reasoning import wish_writer
@@ -80,8 +79,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, documents and tools."""
-    if (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
     _TABLE.write_options(request, body, writing)
@@ -234,7 +231,7 @@ _FORMS: Final = Forms(
     _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, apart=("tools", "documents")
 )
 _ROWS: Final[Rows] = {
-    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "model": MODEL,
     "stream": Row(Kind.SWITCH, "stream", plain=()),
     "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
     "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1)),

@@ -59,12 +59,6 @@ class _Writer(Writer):
         """The line of a piece."""
         return None, self._line(delta)
 
-    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
-        """The line of a piece. A block that has not begun cannot go on."""
-        if open_block is None:
-            raise KeyError("index")
-        return super().piece(open_block, text)
-
     def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
         """What is no text is told at once."""
         if block["type"] == "tool_use":

@@ -31,7 +31,6 @@ from interlingua.adapters._requests.members import (
     Rows,
     Writer,
     is_number,
-    model_to_wire,
     one_of,
     report_absent,
     whole,
@@ -103,8 +102,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages and tools."""
-    if (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)

@@ -28,7 +28,6 @@ from interlingua.adapters._requests.members import (
     Members,
     Row,
     Rows,
-    model_to_wire,
     one_of,
     put,
     within_limit,
@@ -107,8 +106,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside input, instructions and tools."""
-    if (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
