@@ -11,7 +11,7 @@ The schema uses a small part of JSON Schema, on purpose, so that every consumer 
 * free JSON carries ``"x-json": true``;
 * an integer is a count and fits into 32 bits in all likelihood; one that needs 64 carries ``"x-int64": true``.
 
-Anything else raises here, at generation time, rather than being guessed at.
+Any other form raises an error here, at generation time.
 """
 
 import json
@@ -44,7 +44,7 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Type:
-    """The type of a member: object and any are free JSON; `name` is set for enum and ref; `many` is a list of it."""
+    """The type of a member: object and any are free JSON; `name` is set for enum and ref; `many` means a list."""
 
     kind: Kind
     name: str | None = None
@@ -110,7 +110,7 @@ def read(path: Path = SCHEMA) -> dict[str, Definition]:
             out[name] = Union(name, node["description"], arms, rest, closed)
         elif "oneOf" in node:
             if node["discriminator"] != {"propertyName": "type"}:
-                raise ValueError(f"{name}: a union is told apart by its member type")
+                raise ValueError(f"{name}: the discriminator of a union must be its member type")
         elif "properties" in node:
             required = set(node.get("required", ()))
             fields = tuple(_field(name, key, prop, required, definitions) for key, prop in node["properties"].items())
@@ -121,18 +121,18 @@ def read(path: Path = SCHEMA) -> dict[str, Definition]:
 
 
 def objects(definitions: dict[str, Definition]) -> list[Object]:
-    """The objects that have members of their own: all but the rest of an open union."""
+    """Return the objects that have members of their own: all except the rest of an open union."""
     rests = {union.rest for union in unions(definitions)}
     return [item for item in definitions.values() if isinstance(item, Object) and item.name not in rests]
 
 
 def unions(definitions: dict[str, Definition]) -> list[Union]:
-    """The unions, in order."""
+    """Return the unions, in order."""
     return [item for item in definitions.values() if isinstance(item, Union)]
 
 
 def enums(definitions: dict[str, Definition]) -> list[Enum]:
-    """The enums, in order."""
+    """Return the enums, in order."""
     return [item for item in definitions.values() if isinstance(item, Enum)]
 
 
@@ -146,7 +146,7 @@ def _type(where: str, node: dict[str, Any], definitions: dict[str, Any]) -> Type
     if "oneOf" in node:  # a named type, or null
         refs = [arm for arm in node["oneOf"] if "$ref" in arm]
         if len(refs) != 1 or len(node["oneOf"]) != 2:
-            raise ValueError(f"{where}: only a named type or null may stand here")
+            raise ValueError(f"{where}: only a named type or null is allowed here")
         return _type(where, refs[0], definitions)
     if "$ref" in node:
         name = _target(node)
@@ -188,12 +188,12 @@ def _tag(node: dict[str, Any]) -> Any:
 
 
 def snake(name: str) -> str:
-    """``ToolUseBlock`` to ``tool_use_block``."""
+    """Convert ``ToolUseBlock`` to ``tool_use_block``."""
     return "".join(f"_{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(name))
 
 
 def formatted(code: str, name: Path) -> str:
-    """Python source in the form that `make check` demands."""
+    """Return Python source in the format that `make check` requires."""
     for verb in (["check", "--select", "I,F401", "--fix"], ["format"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *verb, "--quiet", "--stdin-filename", str(name), "-"],
@@ -204,13 +204,13 @@ def formatted(code: str, name: Path) -> str:
             cwd=ROOT,
         )
         if done.returncode:
-            raise RuntimeError(f"ruff does not take what was generated for {name}:\n{done.stderr}")
+            raise RuntimeError(f"ruff refuses the code that was generated for {name}:\n{done.stderr}")
         code = done.stdout
     return code
 
 
 def settle(files: dict[Path, str | bytes], arguments: list[str]) -> int:
-    """Write the files, or with ``--check`` only tell which of them are out of date. Returns the exit code."""
+    """Write the files, or with ``--check`` only report which of them are out of date. Returns the exit code."""
     stale = [path for path, text in files.items() if not path.exists() or path.read_bytes() != _bytes(text)]
     if "--check" in arguments:
         for path in stale:

@@ -1,6 +1,6 @@
 """
-Prints the modules that a released wheel holds compiled, as `python/pyproject.toml` lists them. `--check` types them as mypyc does and
-lets it write their C, of which nothing is compiled: there is code that is well typed and that it does not take.
+Prints the modules that are compiled in a released wheel, as `python/pyproject.toml` lists them. `--check` checks their
+types as mypyc does, and lets mypyc write their C without compiling it: mypyc refuses some code that is well typed.
 """
 
 import contextlib
@@ -16,21 +16,21 @@ PYTHON = Path(__file__).resolve().parents[1] / "python"
 
 
 def hook() -> dict[str, Any]:
-    """How the wheel is compiled."""
+    """Return the settings of the compiled wheel."""
     project = tomllib.loads((PYTHON / "pyproject.toml").read_text(encoding="utf-8"))
     found: dict[str, Any] = project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
     return found
 
 
 def modules() -> list[str]:
-    """The files, relative to `python/`."""
+    """Return the files, relative to `python/`."""
     patterns = hook()["include"]
     found = {path.relative_to(PYTHON).as_posix() for pattern in patterns for path in PYTHON.glob(pattern)}
     return sorted(found)
 
 
 def check() -> int:
-    """The exit status; what is wrong goes to standard output."""
+    """Check the modules, and print errors to standard output. Returns the exit status."""
     from mypyc.build import mypycify
 
     said = io.StringIO()

@@ -1,5 +1,5 @@
 """
-Copies the schema and the registry into the package, so that an installed one has them. `--check` only compares.
+Copies the schema and the registry into the package, so that an installed package has them. `--check` only compares.
 
 The copies are `interlingua/_data/interlingua.schema.json` and `interlingua/_data/registry/…`.
 """

@@ -4,20 +4,18 @@ Runs recorded provider traffic through the adapters and prints a table: `make co
 The folder holds `<wire>.jsonl.gz` files, one exchange a line: `api`, `vendor`, `status`, `request` (body), and one of
 `response` (body) or `stream` (raw text). Recordings are read, never copied.
 
-Per wire and per check: how many, how many hold, and the first kinds of failure (entry id and JSON Pointer, no content).
+The table has, per wire and check, the number of runs, the number that hold, and the first kinds of failure (entry id
+and JSON Pointer, no content).
 
-    request     wire → canonical → same wire is JSON-equal
-    response    the same for answers
-    stream      folds to the same answer as the unary body that says the same, whatever the cuts
-    cuts        byte by byte, and cut inside every character and line end: the same events
-    law:B       the request adapted to wire B obeys the loss law, or is refused with a typed error
-    valid:B     … and breaks no written rule of wire B
-    error       an error answer: wire → canonical → same wire has the same status and body
-    error:B     the error written for a client of wire B is read there as the same kind of failure, and by its report
-    answer:B    the answer, written for a client of wire B, obeys the loss law of answers
-    streamed:B  the stream, and the report that comes with it, likewise
+    request     wire → canonical → same wire is JSON-equal response    the same for responses stream      folds to the
+    same response as the unary body with the same content cuts        byte by byte, and cut inside every character and
+    line end: the same events law:B       the request adapted to wire B obeys the loss law, or is refused with a typed
+    error valid:B     … and breaks no written rule of wire B error       an error response: wire → canonical → same wire
+    has the same status and body error:B     the error, written for a client of wire B, is read there as the same kind
+    of failure, as its report states answer:B    the response, written for a client of wire B, obeys the loss law of
+    answers streamed:B  the stream, with the report that comes with it, obeys the same law
 
-A second table (the only one with `--estimates`) sets the estimate of each prompt against the usage in its answer.
+A second table (the only one with `--estimates`) compares the estimate of each prompt with the usage in its response.
 """
 
 import argparse
@@ -46,7 +44,7 @@ from interlingua.wire import eventstream
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "conformance"))
-oracles: Any = import_module("runner.oracles")  # the suite's own judges; the suite is no package of ours
+oracles: Any = import_module("runner.oracles")  # the suite's own judges; the suite is not an installed package
 
 FILES = {
     "anthropic_messages": "anthropic_messages",
@@ -61,7 +59,7 @@ FILES = {
 """Files of the corpus, by the adapter that reads them."""
 
 OTHER_WIRES = frozenset(("cohere_v1",))
-"""Marks of exchanges on a wire that no adapter reads."""
+"""The marks of exchanges on a wire that no adapter reads."""
 
 VENDORS = {
     "azure_openai": "azure-openai",
@@ -76,20 +74,20 @@ VENDORS = {
     "anthropic_compat": "anthropic",
     "google_ai": "gemini",
 }
-"""Vendors of the corpus whose row in the registry has another name."""
+"""The vendors of the corpus whose row in the registry has another name."""
 
 Entry = dict[str, Any]
 
 
 NEAR = 0.15
-"""How far a likely count may be from the true one."""
+"""The greatest difference between a likely count and the true one that counts as near."""
 SEEN = ("category", "retryable", "retry_after", "path", "request_id")
-"""What a client can see of an error."""
+"""The members of an error that a client can see."""
 BUCKETS = ("input_tokens", "cached_input_tokens", "cache_creation_input_tokens")
 
 
 class Estimated(NamedTuple):
-    """One estimate against the truth."""
+    """The comparison of one estimate with the true count."""
 
     ratio: float
     within: bool
@@ -97,7 +95,7 @@ class Estimated(NamedTuple):
 
 
 class Tally:
-    """How often a check held, and the kinds of failure with an example each."""
+    """The number of runs in which each check held, and the kinds of failure with an example each."""
 
     def __init__(self) -> None:
         self.runs: Counter[tuple[str, str]] = Counter()
@@ -108,7 +106,7 @@ class Tally:
         self.estimates: dict[tuple[str, str], list[Estimated]] = defaultdict(list)
 
     def note(self, source: str, check: str, entry: Entry, problem: str | None, *, refused: bool = False) -> None:
-        """One run of a check: `problem` is None when it held."""
+        """Count one run of a check: `problem` is None when it held."""
         key = (source, check)
         self.runs[key] += 1
         self.refused[key] += refused
@@ -119,7 +117,7 @@ class Tally:
             self.examples.setdefault((*key, problem), entry["id"])
 
     def print(self, most: int) -> None:
-        """The tables, then the failures."""
+        """Print the tables, then the failures."""
         if self.runs:
             self._print_checks()
         if self.estimates:
@@ -168,7 +166,7 @@ def _wire(entry: Entry) -> Entry:
 
 
 def check_request(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
-    """Request wire → canonical → same wire."""
+    """Check request wire → canonical → same wire."""
     module = adapters.get(adapter)
     request, _ = module.from_wire_request(_wire(entry), endpoint, DERIVED_IDS)
     load(request)
@@ -178,7 +176,7 @@ def check_request(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
 
 
 def check_response(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
-    """Answer wire → canonical → same wire."""
+    """Check response wire → canonical → same wire."""
     module = adapters.get(adapter)
     response, _ = module.from_wire_response(entry["response"], endpoint, DERIVED_IDS)
     load(response, "Response")
@@ -193,19 +191,19 @@ def _events(chunks: Iterator[bytes] | list[bytes], endpoint: Endpoint) -> list[E
 
 
 def _said(response: Entry) -> Entry:
-    """What an answer says, in a comparable form."""
+    """Return the content, finish reason and usage of a response for comparison."""
     seen = visible({"messages": [_bare(response["message"])]})
     usage = {name: count for name, count in (response.get("usage") or {}).items() if name != "raw" and count}
     return {"messages": seen["messages"], "finish_reason": response["finish_reason"], "usage": usage}
 
 
 def _bare(message: Entry) -> Entry:
-    # members of a stream's chunks that a unary body does not have are kept beside the content, not in it
+    # members of a stream's chunks that a unary body does not have are next to the content, not in it
     return {key: value for key, value in message.items() if key != "provider_state"}
 
 
 def check_stream(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
-    """A stream folds to the answer that the unary body says."""
+    """Check that a stream folds to the response of the unary body."""
     events = _events([_raw(entry)], endpoint)
     if not events:
         return "no events"
@@ -215,12 +213,12 @@ def check_stream(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
     load(response, "Response")
     body, loss = adapters.get(adapter).to_wire_response(response, endpoint)
     again, _ = adapters.get(adapter).from_wire_response(json.loads(json.dumps(body)), endpoint, DERIVED_IDS)
-    where = difference(_said(apply(response, loss)), _said(again))  # broken arguments are no whole answer's
+    where = difference(_said(apply(response, loss)), _said(again))  # a whole response has no broken arguments
     return None if where is None else f"differs at {_general(where)}"
 
 
 def _raw(entry: Entry) -> bytes:
-    """The bytes of a streamed answer. Of an AWS event stream the text is the decoded messages, the bytes stand beside it."""
+    """Return the bytes of a stream. For an AWS event stream, `stream` holds decoded messages; the bytes are separate."""
     if entry.get("stream_format") != "aws_eventstream":
         return entry["stream"].encode()
     if "stream_raw_b64" in entry:
@@ -239,7 +237,7 @@ def _targeted(raw: bytes) -> list[bytes]:
 
 
 def check_cuts(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
-    """The same events, whatever the cuts."""
+    """Check that a stream gives the same events, however it is cut."""
     raw = _raw(entry)
     whole = _events([raw], endpoint)
     for name, chunks in (("bytewise", [raw[at : at + 1] for at in range(len(raw))]), ("targeted", _targeted(raw))):
@@ -249,7 +247,7 @@ def check_cuts(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
 
 
 def check_law(request: Entry, target: Endpoint) -> tuple[str | None, Entry | None]:
-    """The loss law of one canonical request at one endpoint; gives the wire too."""
+    """Check the loss law of one canonical request at one endpoint; returns the wire too."""
     module = adapters.get(target.adapter)
     projection = project(request, target)
     wire = {**projection.wire, "body": json.loads(projection.body)}
@@ -259,14 +257,14 @@ def check_law(request: Entry, target: Endpoint) -> tuple[str | None, Entry | Non
 
 
 def check_error(adapter: str, other: str, entry: Entry, endpoint: Endpoint) -> str | None:
-    """An error answer, written for a client of a wire and read back there."""
+    """Check an error response that is written for a client of a wire and read back there."""
     body = json.dumps(entry["response"]) if not isinstance(entry["response"], str) else entry["response"]
     error = from_wire_error(entry["status"], {}, body, endpoint, raw=True)
     load(error, "Error")
     target = endpoint if other == adapter else registry.endpoint(adapter=other)
     wire, loss = to_wire_error(error, target)
     if other == adapter and (wire["status"] != entry["status"] or difference(entry["response"], wire["body"])):
-        return "another answer"
+        return "another response"
     text = wire["body"] if isinstance(wire["body"], str) else json.dumps(wire["body"])
     back = from_wire_error(wire["status"], wire["headers"], text, target)
     if back["category"] != error["category"]:
@@ -282,7 +280,7 @@ def check_error(adapter: str, other: str, entry: Entry, endpoint: Endpoint) -> s
 
 
 def check_answer_law(response: Entry, target: Endpoint) -> str | None:
-    """The loss law of one answer at one endpoint."""
+    """Check the loss law of one response at one endpoint."""
     body, loss = translate.to_wire_response(response, target)
     read, _ = adapters.get(target.adapter).from_wire_response(json.loads(json.dumps(body)), target, DERIVED_IDS)
     where = same_answer(apply(response, loss), read)
@@ -290,12 +288,12 @@ def check_answer_law(response: Entry, target: Endpoint) -> str | None:
 
 
 def check_stream_law(events: list[Entry], target: Endpoint) -> str | None:
-    """The loss law of one stream, with the report that comes with it, at one endpoint."""
+    """Check the loss law of one stream, with the report that comes with it, at one endpoint."""
     loss: list[Entry] = []
     data = b"".join(translate.encode_stream(events, target, loss=loss))
     given, read = events[-1], _events([data], target)[-1]
     if (read["type"] == "error" and given["response"]["finish_reason"] == "error") or "places" in given:
-        return None  # told as an error; told in the order in which it came
+        return None  # streamed as an error; streamed in the order in which it came
     if read["type"] == "error":
         return f"ends with error {read['error']['category']}"
     where = same_answer(_inside(apply(given["response"], loss)), _inside(read["response"]))
@@ -303,13 +301,13 @@ def check_stream_law(events: list[Entry], target: Endpoint) -> str | None:
 
 
 def _inside(response: Entry) -> Entry:
-    """An answer without the members around it, most of which a stream tells before they are known."""
+    """Return a response without the members around it, most of which a stream sends before they are known."""
     choices = [{k: v for k, v in one.items() if k != "provider_state"} for one in response.get("alternatives", [])]
     return {k: v for k, v in response.items() if k != "provider_state"} | {"alternatives": choices}
 
 
 def answers_elsewhere(tally: Tally, name: str, adapter: str, entry: Entry, endpoint: Endpoint) -> None:
-    """The answer, whole and streamed, for a client of every wire."""
+    """Check the response, whole and streamed, for a client of every wire."""
     whole = entry["response"] is not None and "error" not in entry["features"]
     try:
         response = (
@@ -317,7 +315,7 @@ def answers_elsewhere(tally: Tally, name: str, adapter: str, entry: Entry, endpo
         )
         events = _events([_raw(entry)], endpoint) if entry["stream"] is not None else []
     except InterlinguaError:
-        return  # told by the checks of its own wire
+        return  # the checks of its own wire report it
     for other in adapters.names():
         target = endpoint if other == adapter else registry.endpoint(adapter=other)
         if response is not None:
@@ -327,7 +325,7 @@ def answers_elsewhere(tally: Tally, name: str, adapter: str, entry: Entry, endpo
 
 
 def estimate(name: str, adapter: str, entry: Entry, endpoint: Endpoint, tally: Tally) -> None:
-    """The estimate of a prompt against the usage in its answer; nothing where either is missing."""
+    """Compare the estimate of a prompt with the usage in its response; skip it if either is missing."""
     module = adapters.get(adapter)
     try:
         request, _ = module.from_wire_request(_wire(entry), endpoint, DERIVED_IDS)
@@ -354,7 +352,7 @@ def _answer(adapter: str, entry: Entry, endpoint: Endpoint) -> Entry:
 
 
 def _holds(request: Entry) -> str:
-    """What a prompt holds, by what is hardest to count."""
+    """Return the kind of content in a prompt that is hardest to count."""
     outer = [block for message in request["messages"] for block in message["content"]]
     types = {block["type"] for block in outer}
     types |= {inner["type"] for block in outer if block["type"] == "tool_result" for inner in block["content"]}
@@ -373,7 +371,7 @@ def _holds(request: Entry) -> str:
 
 
 def run(folder: Path, names: list[str], limit: int | None, tally: Tally, *, estimates: bool = False) -> None:
-    """All checks over the files of the folder, or estimates alone."""
+    """Run all checks over the files of the folder, or only the estimates."""
     for name in names:
         adapter = FILES[name]
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -386,7 +384,7 @@ def run(folder: Path, names: list[str], limit: int | None, tally: Tally, *, esti
 
 
 def run_entry(name: str, adapter: str, entry: Entry, tally: Tally, *, estimates: bool = False) -> None:
-    """All checks over one exchange, or the estimate alone."""
+    """Run all checks over one exchange, or only the estimate."""
     endpoint = _endpoint(adapter, entry)
     good = entry["status"] in (200, None)
     if entry["request"] is not None and good and "stripped_base64" not in entry["features"]:
@@ -411,7 +409,7 @@ def run_entry(name: str, adapter: str, entry: Entry, tally: Tally, *, estimates:
 
 
 def guarded(tally: Tally, name: str, check: str, entry: Entry, work: Any) -> None:
-    """Notes what a check says; a typed error is a failure by name, any other exception a failure with its type."""
+    """Count the result of a check. A typed error is a failure by its category, any other exception one by its type."""
     try:
         tally.note(name, check, entry, work())
     except InterlinguaError as error:
@@ -421,7 +419,7 @@ def guarded(tally: Tally, name: str, check: str, entry: Entry, work: Any) -> Non
 
 
 def cross(tally: Tally, name: str, adapter: str, other: str, entry: Entry, endpoint: Endpoint) -> None:
-    """Law and validity of one request at another wire (or at its own)."""
+    """Check law and validity of one request at another wire (or at its own)."""
     check = f"law:{other}"
     try:
         request, _ = adapters.get(adapter).from_wire_request(_wire(entry), endpoint, DERIVED_IDS)
@@ -442,7 +440,7 @@ def cross(tally: Tally, name: str, adapter: str, other: str, entry: Entry, endpo
 
 
 def main() -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description="Run recorded provider traffic through the adapters.")
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--file", action="append", choices=list(FILES), help="only this file; may be repeated")

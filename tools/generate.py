@@ -1,4 +1,4 @@
-"""Makes all generated code, each step from what the steps before it made. `--check` only compares."""
+"""Makes all generated code; each step uses the results of the steps before it. `--check` only compares."""
 
 import sys
 

@@ -1,8 +1,9 @@
 """
-proto/ to the messages of the clients, by buf and the template of each (`clients/*/buf.gen.yaml`). `--check` only compares.
+Generates the messages of the clients from proto/, with buf and the template of each client (`clients/*/buf.gen.yaml`).
+`--check` only compares.
 
-A language whose toolchain is not here is left as it is, and the output says so. What a plugin is made of comes from the
-registry of its language, at the versions of `clients/versions.toml`.
+A language whose toolchain is not installed is skipped, and the output states this. The plugins come from the registry
+of their language, at the versions of `clients/versions.toml`.
 """
 
 import os
@@ -18,13 +19,13 @@ from _schema import ROOT, settle
 CLIENTS = ROOT / "clients"
 
 TEMPLATES = {
-    # language: its tool, what installs its plugins, the folder of what is generated
+    # language: its tool, the command that installs its plugins, the folder of the generated files
     "go": ("go", [], "interlinguav1"),
     "rust": ("cargo", [], "src/generated"),
     "typescript": ("npm", ["npm", "--prefix", "clients/typescript", "ci", "--silent"], "src/generated"),
 }
 ERRORS = "google/rpc/error_details.proto"
-"""What an error's details are made of. The libraries of the other languages bring it along."""
+"""The file with the messages of error details. The libraries of the other languages include it."""
 
 
 def main(arguments: list[str]) -> int:
@@ -34,7 +35,7 @@ def main(arguments: list[str]) -> int:
 def _language(name: str, arguments: list[str]) -> int:
     tool, install, folder = TEMPLATES[name]
     if shutil.which(tool) is None:
-        print(f"clients/{name} is left as it is: {tool} is not installed")
+        print(f"clients/{name} is skipped: {tool} is not installed")
         return 0
     if install and not (CLIENTS / name / "node_modules").is_dir():
         subprocess.run(install, cwd=ROOT, check=True)
@@ -63,7 +64,7 @@ def _buf(arguments: list[str]) -> int:
 
 
 def _google(folder: Path) -> Path:
-    """A folder with Google's file of error details alone, as googleapis-common-protos has it."""
+    """Make a folder with only Google's file of error details, from googleapis-common-protos."""
     source = Path(next(iter(google.rpc.__path__)), Path(ERRORS).name)
     target = folder / "google-apis"
     (target / ERRORS).parent.mkdir(parents=True)

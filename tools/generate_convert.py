@@ -1,7 +1,8 @@
 """
-Schema to `verbs/convert.py`: plain data to Protobuf messages and back, field by field. `--check` only compares.
+Generates `verbs/convert.py` from the schema: plain data to Protobuf messages and back, field by field. `--check` only
+compares.
 
-Generated code, because protobuf's own JSON mapping is six times slower and has another JSON in mind.
+The code is generated, because protobuf's own JSON mapping is six times slower and has another JSON format.
 """
 
 import sys
@@ -31,8 +32,8 @@ HEADER = '''\
 """
 Plain data to Protobuf messages and back, exactly.
 
-`to_proto(types_pb2.Request, data)` or `fill(message, data)`, and `from_proto(message)`, do it for every type of the schema.
-All raise `InvalidRequest` with the JSON Pointer of what is wrong; neither validates what the schema alone can say.
+`to_proto(types_pb2.Request, data)` or `fill(message, data)`, and `from_proto(message)`, convert every type of the schema.
+All raise `InvalidRequest` with the JSON Pointer of the error. They do not apply the rules that only the schema has.
 """
 
 from collections.abc import Callable
@@ -52,14 +53,14 @@ M = TypeVar("M", bound=ProtoMessage)
 
 
 def to_proto(kind: type[M], data: Data) -> M:
-    """The message for plain data. Raises `InvalidRequest`."""
+    """Return the message for plain data. Raises `InvalidRequest`."""
     message = kind()
     fill(message, data)
     return message
 
 
 def fill(message: ProtoMessage, data: Data) -> None:
-    """Writes plain data into a new message, which may be a field of another one. Raises `InvalidRequest`."""
+    """Write plain data into a new message, which may be a field of another one. Raises `InvalidRequest`."""
     kind = type(message)
     message.SetInParent()
     try:
@@ -69,7 +70,7 @@ def fill(message: ProtoMessage, data: Data) -> None:
 
 
 def from_proto(message: ProtoMessage) -> Data:
-    """The plain data of a message. Raises `InvalidRequest`."""
+    """Return the plain data of a message. Raises `InvalidRequest`."""
     try:
         return _READ[type(message)](message)
     except RecursionError:
@@ -123,7 +124,7 @@ def _reader(item: Object, definitions: dict[str, Definition]) -> str:
 
 
 def _is_bare(field: Field) -> bool:
-    """Whether the field of a required member does not know if it is set: its zero stands for both."""
+    """Whether the field of a required member does not show if it is set: its zero value may mean either."""
     return field.type.many or field.type.kind in {"string", "decimal", "integer", "int64", "number", "boolean", "map"}
 
 

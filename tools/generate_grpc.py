@@ -1,4 +1,4 @@
-"""proto/ to `interlingua/v1/`: the Protobuf messages and gRPC stubs, by buf. `--check` only compares."""
+"""Generates `interlingua/v1/` from proto/ with buf: the Protobuf messages and gRPC stubs. `--check` only compares."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ INIT = '''\
 
 def main(arguments: list[str]) -> int:
     with TemporaryDirectory() as folder:
-        # buf starts `python`: it must be the one that has the plugins
+        # buf starts `python`, which must be the one with the plugins
         environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(
             ["buf", "generate", "--output", folder],

@@ -1,19 +1,19 @@
 """
-Schema to `proto/interlingua/v1/types.proto`. `--check` only compares.
+Generates `proto/interlingua/v1/types.proto` from the schema. `--check` only compares.
 
-Field numbers come from `proto/field_numbers.lock.json`: a new member gets the next free number, a member that is gone
-leaves its number and name reserved for ever, and no number is ever given twice.
+Field numbers come from `proto/field_numbers.lock.json`: a new member gets the next free number, the number and the name
+of a removed member stay reserved for ever, and no number is ever used twice.
 
-What becomes of each form:
+The mapping of each form:
 
-* an object is a message; a constant `type` is not a field, the arm of the union says it;
+* an object is a message; a constant `type` is not a field, because the arm of the union expresses it;
 * a union is a message with one oneof, its arms named by their tags, and `unknown` for the rest: the block as JSON text;
-* an enum is an enum with prefixed values and an UNSPECIFIED that stands for absence;
+* an enum is an enum with prefixed values and an UNSPECIFIED that means absence;
 * free JSON is a `string …_json` that holds canonical JSON text, marked x-json in its comment (a Struct would turn
   integers into floats); a required one is never the empty string;
 * an optional scalar keeps its presence;
-* an integer is an int32, which every language holds in its plain number; one marked x-int64 is an int64;
-* `rest_json` on every message holds what has no field of its own.
+* an integer is an int32, which the plain number type of every language can hold; one marked x-int64 is an int64;
+* `rest_json` on every message holds the members that have no field of their own.
 """
 
 import json
@@ -28,7 +28,7 @@ from _schema import ROOT, Definition, Enum, Field, Object, Union, objects, read,
 OUTPUT = ROOT / "proto" / "interlingua" / "v1" / "types.proto"
 LOCK = ROOT / "proto" / "field_numbers.lock.json"
 
-REST = 100  # the number of rest_json, and of unknown in a union: above all others, the same everywhere
+REST = 100  # the number of rest_json, and of unknown in a union: above all others, and the same in every message
 REST_FIELD = f"string rest_json = {REST};"
 
 HEADER = """\
@@ -37,12 +37,12 @@ HEADER = """\
 // The canonical data types of Interlingua.
 //
 // A field whose name ends in _json holds canonical JSON text; its comment says x-json.
-// An empty text means that the member is absent.
+// An empty string means that the member is absent.
 //
 // Every message has a field rest_json. It holds, as one JSON object, the members that have no field of their own: those
-// of a later version, and values that their field cannot hold exactly, e.g. an explicit null, an empty list that is
-// written out, or an integer beyond the bits of its field. A field that is set wins: null and an empty list or object
-// in rest_json give way to it, and any other value there that differs from it is refused.
+// of a later version, and values that their field cannot hold exactly, e.g. an explicit null, an explicit empty list,
+// or an integer beyond the bits of its field. A field that is set takes precedence over null and over an empty list or
+// object in rest_json; any other value there that differs from the field is refused.
 syntax = "proto3";
 
 package interlingua.v1;
@@ -102,22 +102,22 @@ def main(arguments: list[str]) -> int:
 
 
 def field_name(field: Field) -> str:
-    """The name in the message: free JSON says so in its name."""
+    """Return the name in the message: the name of free JSON ends in _json."""
     return f"{field.name}_json" if field.type.kind in {"object", "any"} else field.name
 
 
 def value_name(enum: str, word: str) -> str:
-    """The name of an enum's value: ``FINISH_REASON_STOP``."""
+    """Return the name of an enum's value: ``FINISH_REASON_STOP``."""
     return f"{snake(enum)}_{word}".upper()
 
 
 def oneof_name(union: Union) -> str:
-    """The name of a union's oneof: ``block`` for ContentBlock."""
+    """Return the name of a union's oneof: ``block`` for ContentBlock."""
     return snake(union.name).rsplit("_", 1)[-1]
 
 
 def fields(item: Object) -> list[Field]:
-    """The members that are fields: all but the tag."""
+    """Return the members that are fields: all except the tag."""
     return [field for field in item.fields if field.type.kind != "const"]
 
 
@@ -125,7 +125,7 @@ def fields(item: Object) -> list[Field]:
 
 
 def numbered(definitions: dict[str, Definition], lock: Lock) -> Lock:
-    """The lock with every present member numbered, and those that are gone reserved."""
+    """Return the lock with a number for every present member, and with the removed members reserved."""
     present = {item.name: [field_name(field) for field in fields(item)] for item in objects(definitions)}
     for item in definitions.values():
         if isinstance(item, Enum):
@@ -162,7 +162,9 @@ def _message(item: Object, lock: dict[str, dict[str, int]]) -> str:
         lines += _indented(
             _comment(field.description + _note(field)), f"{_type(field)} {name} = {_number(lock, name)};"
         )
-    lines += _indented("// What has no field of its own, see the head of this file. (x-json: object)", REST_FIELD)
+    lines += _indented(
+        "// The members without a field of their own, see the head of this file. (x-json: object)", REST_FIELD
+    )
     return "\n".join([*lines, "}", ""])
 
 
@@ -171,7 +173,7 @@ def _type(field: Field) -> str:
     text = str(kind.name) if kind.name else SCALARS[kind.kind]
     if kind.many:
         return f"repeated {text}"
-    # messages and maps know whether they are there; an enum's zero and an empty JSON text stand for absence
+    # messages and maps have presence; an enum's zero and an empty JSON text mean absence
     keeps_presence = kind.kind in {"string", "decimal", "integer", "int64", "number", "boolean"}
     return f"optional {text}" if keeps_presence and not field.required else text
 
@@ -203,7 +205,7 @@ def _rest(item: Object) -> str:
     word = next(field.description for field in item.fields if field.name == "type")
     lines = [_comment(item.description), f"message {item.name} {{"]
     lines += _indented(_comment(word), "string type = 1;")
-    lines += _indented(_comment("The whole of it, type included. (x-json: object)"), "string json = 2;")
+    lines += _indented(_comment("The whole value, type included. (x-json: object)"), "string json = 2;")
     return "\n".join([*lines, "}", ""])
 
 
@@ -216,12 +218,12 @@ def _enum(item: Enum, lock: dict[str, dict[str, int]]) -> str:
 
 
 def _meaning(item: Enum, word: str) -> str:
-    """What the enum's description says about one of its words: ``word: meaning.``"""
+    """Return what the enum's description states about one of its words: ``word: meaning.``"""
     found = re.search(rf"(?:^|\. ){re.escape(word)}: (.+?)\.(?= [a-z_0-9]+:|$| [A-Z])", item.description)
     if found:
         return f"`{word}`: {found[1]}."
     if word == "other":
-        return "`other`: none of the others. A reader takes every number that it does not know for this one."
+        return "`other`: none of the others. A reader treats every number that it does not know as this one."
     return f"`{word}`."
 
 

@@ -1,8 +1,9 @@
 """
-Schema to `canonical/types.py` (TypedDicts) and `canonical/models.py` (pydantic models), by datamodel-code-generator.
-`--check` only compares.
+Generates `canonical/types.py` (TypedDicts) and `canonical/models.py` (pydantic models) from the schema, with
+datamodel-code-generator. `--check` only compares.
 
-What Python has more than the schema is said here and in `templates/` (spec/decisions/0040-standard-generators.md).
+This file and `templates/` have what the Python types need beyond the schema
+(spec/decisions/0040-standard-generators.md).
 """
 
 import json
@@ -32,7 +33,7 @@ MIXINS = {
     "ToolResultBlock": "ToolResultMethods",
 }
 
-# lists of blocks for which a program may write one text
+# lists of blocks; a program may write one text instead
 TEXTS = {"Message": ["content"], "ToolResultBlock": ["content"], "Request": ["system"]}
 
 HEADER = """\
@@ -41,9 +42,9 @@ HEADER = """\
 
 TYPES = '''
 """
-The canonical values, as they are inside: plain JSON data, typed.
+The canonical values in their internal form: plain JSON data, typed.
 
-A block, and likewise an event, is told apart by its member `type`; a comparison narrows::
+The member `type` distinguishes blocks, and events; a comparison narrows the type::
 
     if block["type"] == "text":
         print(block["text"])
@@ -54,9 +55,9 @@ Members that this version does not know are kept in the dicts and written back.
 
 MODELS = '''
 """
-The canonical values as pydantic models, for users who like objects.
+The canonical values as pydantic models, for users who prefer objects.
 
-`Message.of(data)` reads plain data and refuses what breaks the contract, `message.plain()` gives it back.
+`Message.of(data)` reads plain data and refuses data that breaks the contract; `message.plain()` returns the data.
 A block of a type that this version does not know is an `UnknownBlock`, kept whole.
 """
 '''
@@ -71,13 +72,16 @@ def main(arguments: list[str]) -> int:
 def _types() -> str:
     schema = _schema()
     for node in _nodes(schema):
-        node.pop("default", None)  # plain data is not filled in
+        node.pop("default", None)  # plain data has no defaults
         if node.get("format"):
-            del node["format"]  # and has texts
+            del node["format"]  # plain data has strings here
         if node.get("x-json") and "additionalProperties" in node:
             node["additionalProperties"] = True
-        if "not" in node:  # one word stands for all others, so that a comparison narrows
-            node |= {"const": "(any other)", "description": f"{node['description']} One stands for all of them here."}
+        if "not" in node:  # one value represents all others, so that a comparison narrows the type
+            node |= {
+                "const": "(any other)",
+                "description": f"{node['description']} One value represents them all here.",
+            }
     return _generated(schema, TYPES, output_model_type="typing.TypedDict")
 
 
@@ -132,13 +136,13 @@ def _generated(schema: dict[str, Any], docstring: str, **options: Any) -> str:
         use_union_operator=True,
         **options,
     )
-    # validators are built when they are first used: at the import, all of them would take longer than anything else
+    # validators are built when they are first used: to build all of them would be the longest part of the import
     code = re.sub(r"^\w+\.model_rebuild\(\)$", "", str(code), flags=re.MULTILINE)
     return formatted(f"{code.rstrip()}\n\n__all__ = {sorted(schema['$defs'])!r}", CANONICAL)
 
 
 def _schema() -> dict[str, Any]:
-    """The schema, with descriptions wrapped and those of named types repeated where a member has none."""
+    """Return the schema with wrapped descriptions; a member without one gets the description of its named type."""
     schema = json.loads(SCHEMA.read_text("utf-8"))
     for definition in schema["$defs"].values():
         for node in definition.get("properties", {}).values():
@@ -153,7 +157,7 @@ def _schema() -> dict[str, Any]:
 
 
 def _nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every schema in it: definitions, members, and what is in lists and maps."""
+    """Yield every schema in it: definitions, members, and the items of lists and maps."""
     waiting = list(schema["$defs"].values())
     while waiting:
         node = waiting.pop()
@@ -163,7 +167,7 @@ def _nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _without_null(node: dict[str, Any]) -> bool:
-    """Takes the null out of what a member may be; whether it was there."""
+    """Remove null from the types of a member. Returns whether it was there."""
     if {"type": "null"} in node.get("oneOf", ()):
         node |= next(arm for arm in node.pop("oneOf") if "$ref" in arm)
         return True
@@ -174,11 +178,11 @@ def _without_null(node: dict[str, Any]) -> bool:
 
 
 def _python_type(node: dict[str, Any]) -> str | None:
-    """The type of `model_base` for what JSON has no word for."""
+    """Return the type of `model_base` for a type that JSON does not have; else None."""
     if node.get("x-json"):
         return "FreeObject" if node.get("type") == "object" else "FreeJson"
     if node.get("format"):
-        node.pop("pattern", None)  # the type demands it
+        node.pop("pattern", None)  # the type checks it
         return FORMATS[node["format"]]
     if node.get("additionalProperties") == {"type": "string"}:
         return "TextMap"

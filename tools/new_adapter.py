@@ -1,9 +1,10 @@
 """
-Lays out a new wire: `make new-adapter NAME=cohere_chat`. `--check` tells, for every wire, what is still to be filled in.
+Lays out a new wire: `make new-adapter NAME=cohere_chat`. `--check` lists, for every wire, what is still to be filled
+in.
 
-The files that a wire has to itself are made, each with the mark `FILL IN` where something is to be written. The places in
-files that all wires share are listed: `--check` finds a place filled in when the file names the wire. So `make check`
-fails, with a list, until the last mark is gone.
+It makes the files that belong to the wire alone, with the mark `FILL IN` at each place where something must be written.
+It lists the files that all wires share: for `--check`, such a file is filled in when it contains the name of the wire.
+So `make check` fails, with a list, until the last mark is gone.
 """
 
 import argparse
@@ -15,11 +16,11 @@ ROOT = Path(__file__).resolve().parent.parent
 MARK = "FILL IN"
 PACKAGE = "python/interlingua/adapters"
 
-# the modules of a package: the public functions of each, and what belongs there
+# the modules of a package: the public functions of each, and its content
 MODULES: dict[str, tuple[tuple[str, ...], str]] = {
     "tables": (
         ("NAME",),
-        "the words of the wire beside the canonical ones; code of `_engine.kit` reads both directions",
+        "the words of the wire with their canonical counterparts; code of `_engine.kit` reads them in both directions",
     ),
     "requests": (
         ("from_wire_request", "to_wire", "wrong_type"),
@@ -29,30 +30,30 @@ MODULES: dict[str, tuple[tuple[str, ...], str]] = {
         (),
         (
             "messages, both ways. `_history.turns.Turns` writes turns of a user and a model, `_history.messages` with "
-            "`_history.order` one wire message for each canonical one; both place results behind their calls"
+            "`_history.order` one wire message for each canonical one; both place results after their calls"
         ),
     ),
     "blocks": (
         (),
-        "blocks and parts of messages, both ways, by rows; `_content.media` has the media. Remove it if there are none",
+        "blocks and parts of messages, both ways, by rows; `_content.media` has the media. Remove the module if there are none",
     ),
-    "tools": ((), "tools and the choice of them, both ways; `_content.schema` fits JSON Schema to what the wire takes"),
+    "tools": ((), "tools and tool choice, both ways; `_content.schema` fits JSON Schema to what the wire accepts"),
     "responses": (
         ("from_wire_response", "to_wire_response"),
-        "the whole answer, both ways, with usage and finish reason",
+        "the whole response, both ways, with usage and finish reason",
     ),
     "stream_reader": (("stream_decoder",), "frames in, events out, over `_answers.stream_reader`"),
     "stream_writer": (
         ("stream_encoder",),
         (
-            "events in, frames out, over `_answers.stream_writer`; `READ_BACK` or `stream_loss` where a stream says more or "
-            "less than the whole answer (`_contract`)"
+            "events in, frames out, over `_answers.stream_writer`; `READ_BACK` or `stream_loss` if a stream expresses more or "
+            "less than the whole response (`_contract`)"
         ),
     ),
     "errors": (("error", "to_wire_error"), "errors, both ways; `_errors.failures` has what wires share"),
 }
 
-# what else belongs to one wire alone; {name} is its name
+# the other files that belong to one wire alone; {name} is its name
 FILES: dict[str, tuple[str, str]] = {
     "spec/adapters/{name}.md": (
         (
@@ -69,15 +70,15 @@ FILES: dict[str, tuple[str, str]] = {
             '  "documented_version": "FILL IN",\n  "paced": "FILL IN the plainest streamed exchange",\n'
             '  "capabilities": []\n}}\n'
         ),
-        "what the suite knows of the wire; the cases are folders beside it",
+        "the facts about the wire for the suite; the cases are folders next to it",
     ),
     "conformance/runner/oracles/{name}.py": (
         '"""FILL IN: the written rules of the provider for a request."""\n',
-        "every written request must be valid by it",
+        "every written request must be valid by these rules",
     ),
     "oracles/judges/{name}.py": (
         '"""FILL IN: how the official SDK judges what is written."""\n',
-        "the SDK judges requests, answers, streams and errors; remove it where there is none",
+        "the SDK judges requests, responses, streams and errors; remove the file if there is no SDK",
     ),
     "python/interlingua/gateway/faces/{name}.py": (
         '"""FILL IN: the paths that clients of this wire call."""\n\nADAPTER = "{name}"\n',
@@ -85,34 +86,34 @@ FILES: dict[str, tuple[str, str]] = {
     ),
 }
 
-# files that all wires share, in which each has its line
+# the files that all wires share, in which each wire has a line
 SHARED: dict[str, str] = {
-    "spec/registry/providers.json": "a row for each provider that speaks it; then `make generate`",
+    "spec/registry/providers.json": "a row for each provider that has the wire; then `make generate`",
     f"{PACKAGE}/_recognition.py": "the members by which its bodies are recognised",
-    f"{PACKAGE}/_content/media.py": "which media it takes, and at which addresses",
+    f"{PACKAGE}/_content/media.py": "the media that it accepts, and the addresses of media",
     "python/interlingua/client/playing.py": "its path, for replay and fake providers",
     "python/interlingua/gateway/faces/__init__.py": "its face in the list of faces",
     "python/interlingua/gateway/inspector/page/dom.js": "its title on the inspector page",
-    "tests/typing/adapters.py": "its package among those that are held to the contract of adapters (`_contract.py`)",
-    "conformance/runner/clients.py": "the plainest client, to which answers of others must be carried",
+    "tests/typing/adapters.py": "its package, to be checked against the contract of adapters (`_contract.py`)",
+    "conformance/runner/clients.py": "the plainest client, for which responses of other wires must be written",
 }
 
-# where a wire may have a line and need not
+# the files in which a wire may have a line
 SEE_ALSO: dict[str, str] = {
-    "spec/registry/models.json and prices.json": "models, with what each takes, and their prices by day",
+    "spec/registry/models.json and prices.json": "models, with their capabilities, and their prices by day",
     "spec/registry/vocabularies.json": "words of its own",
     f"{PACKAGE}/_engine/kit.py": "`STORED`: options by which the provider keeps a part of the conversation",
     "conformance/mutants/": "an implementation that is broken on purpose, for each rule that the wire adds",
     "tests/gateway/wires.py": "a model for the tests of the gateway",
-    "tests/laws/test_errors.py, test_edited_members.py, test_carried_state.py": "wires for which a law does not hold as it is",
+    "tests/laws/test_errors.py, test_edited_members.py, test_carried_state.py": "wires for which a law does not hold without exceptions",
     "tests/test_stream_memory.py": "a wire whose stream repeats its text at the end",
     "tools/corpus.py": "the folder of recorded traffic",
-    "spec/10-media.md, spec/11-gateway.md, README.md, CHANGELOG.md": "where the wires are named one by one",
+    "spec/10-media.md, spec/11-gateway.md, README.md, CHANGELOG.md": "the pages that name each wire",
 }
 
 
 def files_of(name: str) -> dict[str, str]:
-    """The files that a wire has to itself, with their first text."""
+    """Return the files that belong to a wire alone, with their first text."""
     anchor = name.replace("_", "-")
     made = {path.format(name=name): text.format(name=name, anchor=anchor) for path, (text, _) in FILES.items()}
     for module, (functions, what) in MODULES.items():
@@ -135,17 +136,19 @@ def _package(name: str) -> str:
         for module, (functions, _) in sorted(MODULES.items())
         if functions
     )
-    docstring = f'"""\n{MARK}: whose wire it is.\n\nWire:  {MARK}\nSpec:  spec/adapters/{name}.md\n"""\n'
+    docstring = (
+        f'"""\n{MARK}: the provider and the name of the wire.\n\nWire:  {MARK}\nSpec:  spec/adapters/{name}.md\n"""\n'
+    )
     exported = "".join(f'    "{word}",\n' for word in public)
-    return f'{docstring}\n{imports}\nFRAMING = "{MARK}"\nDATED = False  # {MARK}: do its answers bear a time?\n\n__all__ = [\n{exported}]\n'
+    return f'{docstring}\n{imports}\nFRAMING = "{MARK}"\nDATED = False  # {MARK}: do its responses have a time?\n\n__all__ = [\n{exported}]\n'
 
 
 def lay_out(name: str, root: Path) -> list[str]:
-    """Makes the files of a wire and gives their paths. Raises `FileExistsError` before anything is made."""
+    """Make the files of a wire and return their paths. Raises `FileExistsError` before it makes any."""
     made = files_of(name)
     taken = [path for path in made if (root / path).exists()]
     if taken:
-        raise FileExistsError(f"there is {taken[0]} already")
+        raise FileExistsError(f"{taken[0]} exists already")
     for path, text in made.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, "utf-8")
@@ -153,11 +156,11 @@ def lay_out(name: str, root: Path) -> list[str]:
 
 
 def missing(name: str, root: Path) -> list[str]:
-    """What is still to be filled in for a wire: one line for each place."""
+    """Return what is still to be filled in for a wire: one line for each place."""
     found: list[str] = []
     own = {path.format(name=name): what for path, (_, what) in FILES.items()}
     for path, what in own.items():
-        # there is not an SDK of every provider
+        # not every provider has an SDK
         if not (root / path).exists() and "judges" not in path:
             found.append(f"{path}: {what}")
     for path in [*sorted((root / PACKAGE / name).rglob("*.py")), *(root / path for path in own)]:
@@ -172,14 +175,14 @@ def missing(name: str, root: Path) -> list[str]:
 
 
 def wires(root: Path) -> list[str]:
-    """The wires of the package."""
+    """Return the wires of the package."""
     return sorted(path.parent.name for path in (root / PACKAGE).glob("[a-z]*/__init__.py"))
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", nargs="?", help="the wire, as provider and protocol: cohere_chat")
-    parser.add_argument("--check", action="store_true", help="only tell what is still to be filled in, of every wire")
+    parser.add_argument("--check", action="store_true", help="only list what is still to be filled in, for every wire")
     parser.add_argument("--root", type=Path, default=ROOT, help="the folder of the repository")
     options = parser.parse_args(arguments)
     if options.check:
@@ -194,11 +197,11 @@ def main(arguments: list[str]) -> int:
         parser.error(str(problem))
     print("made:", *(f"  {path}" for path in made), sep="\n")
     print(
-        "to be told of it (make check lists what is left):",
+        "files that must name the wire (make check lists what is left):",
         *(f"  {path}: {what}" for path, what in SHARED.items()),
         sep="\n",
     )
-    print("look at these, too:", *(f"  {path}: {what}" for path, what in SEE_ALSO.items()), sep="\n")
+    print("files that may need a line, too:", *(f"  {path}: {what}" for path, what in SEE_ALSO.items()), sep="\n")
     return 0
 
 

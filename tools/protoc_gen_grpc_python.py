@@ -1,4 +1,4 @@
-"""A protoc plugin that writes the gRPC code: it hands the request on to the plugin inside grpcio-tools."""
+"""A protoc plugin that writes the gRPC code: it passes the request to the plugin inside grpcio-tools."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from grpc_tools import protoc
 
 
 def answer(request: CodeGeneratorRequest) -> CodeGeneratorResponse:
-    """The generated files for those of the request that define a service."""
+    """Return the generated files for the files of the request that define a service."""
     response = CodeGeneratorResponse(supported_features=CodeGeneratorResponse.FEATURE_PROTO3_OPTIONAL)
     services = [file.name for file in request.proto_file if file.service and file.name in request.file_to_generate]
     with TemporaryDirectory() as folder:

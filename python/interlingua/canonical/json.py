@@ -39,6 +39,8 @@ _BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _NOT_A_NUMBER: Final = re.compile(rb"-?(?:NaN|Infinity)", re.IGNORECASE)
 _decoder: Final = msgspec.json.Decoder(float_hook=_number)
 _encoder: Final = msgspec.json.Encoder(decimal_format="number")
+_decode: Final = _decoder.decode
+_write: Final = orjson.dumps
 _sorted_encoder: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
@@ -55,7 +57,7 @@ def plain(value: Any) -> Any:
 def loads(text: bytes | str) -> Any:
     """Read JSON. Raises `InvalidRequest` if the text is not JSON or has a number or string that JSON cannot express."""
     try:
-        return _decoder.decode(text)
+        return _decode(text)
     except RecursionError:
         raise InvalidRequest("the JSON is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeError, ValueError) as problem:
@@ -142,7 +144,7 @@ def _infinite(value: Any) -> list[str] | None:
 def dumps(value: Any) -> bytes:
     """Write compact JSON as UTF-8. Raises `InvalidRequest` for values that JSON cannot hold."""
     try:
-        return orjson.dumps(value)
+        return _write(value)
     except TypeError:
         # integers beyond 64 bits and decimals are rare, so the fast writer is tried first
         return _dumps_exactly(value, _encoder)

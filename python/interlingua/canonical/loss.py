@@ -46,9 +46,18 @@ def parse_pointer(text: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in text.split("/")[1:]]
 
 
-def entry_of(op: LossOp, path: str, code: str, severity: str, message: str, **members: Any) -> Entry:
-    """Make an entry of a report. `severity` is one of `SEVERITIES`; `members` holds `to` (a pointer) or `value`, by `op`."""
-    entry: dict[str, Any] = {"op": op, "path": path, **members}
+_NO_VALUE: Final = object()
+
+
+def entry_of(
+    op: LossOp, path: str, code: str, severity: str, message: str, *, to: str | None = None, value: Any = _NO_VALUE
+) -> Entry:
+    """Make an entry of a report. `severity` is one of `SEVERITIES`; `to` (a pointer) and `value` are as `op` needs them."""
+    entry: dict[str, Any] = {"op": op, "path": path}
+    if to is not None:
+        entry["to"] = to
+    if value is not _NO_VALUE:
+        entry["value"] = value
     entry["code"], entry["severity"], entry["message"] = code, severity, message
     return cast("Entry", entry)
 
@@ -75,8 +84,8 @@ class Loss:
 
     def move(self, path: Path, to: Path, code: str, severity: str, message: str, left: Any = None) -> None:
         """Report that the value at `path` is at `to` now; `left`, when given, is at `path` instead."""
-        members = {} if left is None else {"value": left}
-        self.entries.append(entry_of("move", pointer(path), code, severity, message, to=pointer(to), **members))
+        value = _NO_VALUE if left is None else left
+        self.entries.append(entry_of("move", pointer(path), code, severity, message, to=pointer(to), value=value))
 
     def merge(self, path: Path, to: Path, code: str, severity: str, message: str) -> None:
         """Report that the message or list at `path` is appended to the one at `to`."""

@@ -1,8 +1,8 @@
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_types.py: do not edit.
 """
-The canonical values as pydantic models, for users who like objects.
+The canonical values as pydantic models, for users who prefer objects.
 
-`Message.of(data)` reads plain data and refuses what breaks the contract, `message.plain()` gives it back.
+`Message.of(data)` reads plain data and refuses data that breaks the contract; `message.plain()` returns the data.
 A block of a type that this version does not know is an `UnknownBlock`, kept whole.
 """
 

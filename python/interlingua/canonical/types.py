@@ -1,8 +1,8 @@
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_types.py: do not edit.
 """
-The canonical values, as they are inside: plain JSON data, typed.
+The canonical values in their internal form: plain JSON data, typed.
 
-A block, and likewise an event, is told apart by its member `type`; a comparison narrows::
+The member `type` distinguishes blocks, and events; a comparison narrows the type::
 
     if block["type"] == "text":
         print(block["text"])
@@ -181,7 +181,7 @@ class UnknownBlock(TypedDict):
     """A block of a later version: kept whole and written back, never constructed."""
 
     type: Literal["(any other)"]
-    """A type that this version does not know. One stands for all of them here."""
+    """A type that this version does not know. One value represents them all here."""
 
 
 MessageStatus: TypeAlias = Literal["complete", "partial", "cancelled", "error"]
@@ -549,7 +549,7 @@ class UnknownEvent(TypedDict):
     """An event of a later version, to be skipped."""
 
     type: Literal["(any other)"]
-    """An event type that this version does not know. One stands for all of them here."""
+    """An event type that this version does not know. One value represents them all here."""
 
 
 ErrorCategory: TypeAlias = Literal[

@@ -3,8 +3,8 @@
 """
 Plain data to Protobuf messages and back, exactly.
 
-`to_proto(types_pb2.Request, data)` or `fill(message, data)`, and `from_proto(message)`, do it for every type of the schema.
-All raise `InvalidRequest` with the JSON Pointer of what is wrong; neither validates what the schema alone can say.
+`to_proto(types_pb2.Request, data)` or `fill(message, data)`, and `from_proto(message)`, convert every type of the schema.
+All raise `InvalidRequest` with the JSON Pointer of the error. They do not apply the rules that only the schema has.
 """
 
 from collections.abc import Callable
@@ -47,14 +47,14 @@ M = TypeVar("M", bound=ProtoMessage)
 
 
 def to_proto(kind: type[M], data: Data) -> M:
-    """The message for plain data. Raises `InvalidRequest`."""
+    """Return the message for plain data. Raises `InvalidRequest`."""
     message = kind()
     fill(message, data)
     return message
 
 
 def fill(message: ProtoMessage, data: Data) -> None:
-    """Writes plain data into a new message, which may be a field of another one. Raises `InvalidRequest`."""
+    """Write plain data into a new message, which may be a field of another one. Raises `InvalidRequest`."""
     kind = type(message)
     message.SetInParent()
     try:
@@ -64,7 +64,7 @@ def fill(message: ProtoMessage, data: Data) -> None:
 
 
 def from_proto(message: ProtoMessage) -> Data:
-    """The plain data of a message. Raises `InvalidRequest`."""
+    """Return the plain data of a message. Raises `InvalidRequest`."""
     try:
         return _READ[type(message)](message)
     except RecursionError:

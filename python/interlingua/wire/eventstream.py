@@ -24,6 +24,7 @@ from interlingua.wire import sse
 EVENT, EXCEPTION, ERROR, DAMAGED = "event", "exception", "error", "damaged"
 
 _PRELUDE: Final = struct.Struct("!III")
+_LENGTHS: Final = struct.Struct("!II")
 _NUMBER: Final = struct.Struct("!I")
 _LENGTH: Final = struct.Struct("!H")
 _LEAST: Final = _PRELUDE.size + _NUMBER.size
@@ -148,8 +149,8 @@ def _headers(block: bytes) -> dict[str, str]:
 def encode(frame: Frame) -> bytes:
     """Return a frame as one message."""
     headers, data = _header_block(frame.kind, frame.event), frame.data.encode()
-    prelude = struct.pack("!II", _LEAST + len(headers) + len(data), len(headers))
-    message = prelude + _NUMBER.pack(crc32(prelude)) + headers + data
+    prelude = _LENGTHS.pack(_LEAST + len(headers) + len(data), len(headers))
+    message = b"".join((prelude, _NUMBER.pack(crc32(prelude)), headers, data))
     return message + _NUMBER.pack(crc32(message))
 
 

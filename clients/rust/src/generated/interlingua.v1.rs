@@ -26,7 +26,7 @@ pub struct ProviderState {
     /// meaning and is used only to write the same wire again. (x-json: object)
     #[prost(string, tag = "6")]
     pub encoding_json: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -36,7 +36,7 @@ pub struct CacheHint {
     /// How long to keep it, e.g. 5m or 1h; the provider's default when absent.
     #[prost(string, optional, tag = "1")]
     pub ttl: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -57,7 +57,7 @@ pub struct MediaSource {
     /// The provider that a file_id belongs to.
     #[prost(string, optional, tag = "4")]
     pub provider: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -85,7 +85,7 @@ pub struct Citation {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "7")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -110,7 +110,7 @@ pub struct TextBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "6")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -135,7 +135,7 @@ pub struct ImageBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "6")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -160,7 +160,7 @@ pub struct AudioBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "6")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -182,7 +182,7 @@ pub struct VideoBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "5")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -216,7 +216,7 @@ pub struct DocumentBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "9")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -248,7 +248,7 @@ pub struct ToolUseBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "8")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -273,7 +273,7 @@ pub struct ToolResultBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "6")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -295,7 +295,7 @@ pub struct ThinkingBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "5")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -314,7 +314,7 @@ pub struct RedactedThinkingBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "4")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -345,7 +345,7 @@ pub struct OpaqueBlock {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "7")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -355,7 +355,7 @@ pub struct UnknownBlock {
     /// A type that this version does not know.
     #[prost(string, tag = "1")]
     pub r#type: ::prost::alloc::string::String,
-    /// The whole of it, type included. (x-json: object)
+    /// The whole value, type included. (x-json: object)
     #[prost(string, tag = "2")]
     pub json: ::prost::alloc::string::String,
 }
@@ -429,7 +429,7 @@ pub struct RoutingDecisionRecord {
     pub alternatives_considered: ::prost::alloc::vec::Vec<
         ::prost::alloc::string::String,
     >,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -470,7 +470,7 @@ pub struct Usage {
     /// The provider's own usage object, verbatim. (x-json: object)
     #[prost(string, tag = "11")]
     pub raw_json: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -504,7 +504,7 @@ pub struct MessageMetadata {
     /// Pseudonymous team, team\_ and a ULID.
     #[prost(string, optional, tag = "9")]
     pub team_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -551,7 +551,7 @@ pub struct Message {
     /// The user's own data, namespaced keys; never sent. (x-json: object)
     #[prost(string, tag = "13")]
     pub extra_json: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -594,7 +594,7 @@ pub struct Tool {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "12")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -616,7 +616,7 @@ pub struct ToolChoice {
     /// Kind of the named tool.
     #[prost(enumeration = "ToolKind", tag = "5")]
     pub kind: i32,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -638,7 +638,7 @@ pub struct ResponseFormat {
     /// Whether the provider must enforce the schema.
     #[prost(bool, optional, tag = "5")]
     pub strict: ::core::option::Option<bool>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -657,7 +657,7 @@ pub struct Reasoning {
     /// How the reasoning is shown: summarized, omitted or a provider's own value.
     #[prost(string, optional, tag = "4")]
     pub display: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -674,7 +674,7 @@ pub struct LossPolicy {
     /// placeholder: add a result that states this after each and report.
     #[prost(enumeration = "Unanswered", tag = "3")]
     pub unanswered: i32,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -768,7 +768,7 @@ pub struct Request {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "28")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -798,7 +798,7 @@ pub struct LossEntry {
     /// What happened, for a person; it never holds content.
     #[prost(string, tag = "7")]
     pub message: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -823,7 +823,7 @@ pub struct Choice {
     /// State that belongs to one provider. It is replayed only to its owner and is reported as lost elsewhere.
     #[prost(message, optional, tag = "6")]
     pub provider_state: ::core::option::Option<ProviderState>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -876,7 +876,7 @@ pub struct Response {
     /// The provider's whole response, on request. (x-json: object)
     #[prost(string, tag = "14")]
     pub raw_json: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -892,7 +892,7 @@ pub struct SkippedTarget {
     /// The reason, for a person.
     #[prost(string, optional, tag = "3")]
     pub message: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -911,7 +911,7 @@ pub struct FailedAttempt {
     /// Seconds before the same model was called again; absent when it was not called again.
     #[prost(double, optional, tag = "4")]
     pub waited: ::core::option::Option<f64>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -930,7 +930,7 @@ pub struct MessageStartEvent {
     /// Which answer, when n was above 1; 0 when absent.
     #[prost(int32, optional, tag = "4")]
     pub choice: ::core::option::Option<i32>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -949,7 +949,7 @@ pub struct BlockStartEvent {
     /// One piece of a message's content.
     #[prost(message, optional, tag = "4")]
     pub block: ::core::option::Option<ContentBlock>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -968,7 +968,7 @@ pub struct BlockStopEvent {
     /// One piece of a message's content.
     #[prost(message, optional, tag = "4")]
     pub block: ::core::option::Option<ContentBlock>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -987,7 +987,7 @@ pub struct TextDeltaEvent {
     /// The added text.
     #[prost(string, tag = "4")]
     pub text: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1009,7 +1009,7 @@ pub struct ThinkingDeltaEvent {
     /// Only on the last delta of a block.
     #[prost(string, optional, tag = "5")]
     pub signature: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1031,7 +1031,7 @@ pub struct ToolUseStartEvent {
     /// Name of the tool.
     #[prost(string, tag = "5")]
     pub name: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1053,7 +1053,7 @@ pub struct ToolUseInputDeltaEvent {
     /// A fragment of the argument text.
     #[prost(string, tag = "5")]
     pub text: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1081,7 +1081,7 @@ pub struct ToolUseEndEvent {
     /// The argument text, when it is not a JSON object.
     #[prost(string, optional, tag = "7")]
     pub input_raw: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1095,7 +1095,7 @@ pub struct UsageUpdateEvent {
     /// creation.
     #[prost(message, optional, tag = "2")]
     pub usage: ::core::option::Option<Usage>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1112,7 +1112,7 @@ pub struct MessageCompleteEvent {
     /// some have another position, or share one with another block.
     #[prost(int32, repeated, tag = "3")]
     pub places: ::prost::alloc::vec::Vec<i32>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1128,7 +1128,7 @@ pub struct ErrorEvent {
     /// What had arrived, with status error.
     #[prost(message, optional, tag = "3")]
     pub response: ::core::option::Option<Response>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1138,7 +1138,7 @@ pub struct UnknownEvent {
     /// An event type that this version does not know.
     #[prost(string, tag = "1")]
     pub r#type: ::prost::alloc::string::String,
-    /// The whole of it, type included. (x-json: object)
+    /// The whole value, type included. (x-json: object)
     #[prost(string, tag = "2")]
     pub json: ::prost::alloc::string::String,
 }
@@ -1247,7 +1247,7 @@ pub struct Error {
     /// The provider's error body, on request. (x-json: any)
     #[prost(string, tag = "12")]
     pub raw_json: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1263,7 +1263,7 @@ pub struct Violation {
     /// What is wrong and what to do.
     #[prost(string, tag = "3")]
     pub message: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1279,7 +1279,7 @@ pub struct TokenEstimate {
     /// A high estimate: more are unlikely.
     #[prost(int32, tag = "3")]
     pub high: i32,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1301,7 +1301,7 @@ pub struct WireRequest {
     /// The JSON body. (x-json: object)
     #[prost(string, tag = "4")]
     pub body_json: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1339,7 +1339,7 @@ pub struct Event {
     /// Details of the event; the members depend on the type. (x-json: object)
     #[prost(string, tag = "10")]
     pub payload_json: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1373,7 +1373,7 @@ pub struct RoutingChainEntry {
     /// For not_configured, what is missing before its provider can be called.
     #[prost(string, optional, tag = "9")]
     pub missing: ::core::option::Option<::prost::alloc::string::String>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1392,7 +1392,7 @@ pub struct RouteDecidedPayload {
     /// The verdicts in order, up to the winner and no further.
     #[prost(message, repeated, tag = "4")]
     pub chain: ::prost::alloc::vec::Vec<RoutingChainEntry>,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1411,7 +1411,7 @@ pub struct RoutingConstraintFailurePayload {
     /// The message for the user.
     #[prost(string, tag = "4")]
     pub message: ::prost::alloc::string::String,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -1446,7 +1446,7 @@ pub struct SessionChangePayload {
     /// The kind of an error, by its cause.
     #[prost(enumeration = "ErrorCategory", tag = "8")]
     pub category: i32,
-    /// What has no field of its own, see the head of this file. (x-json: object)
+    /// The members without a field of their own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
 }
@@ -2043,7 +2043,7 @@ pub enum FinishReason {
     Cancelled = 8,
     /// `error`.
     Error = 9,
-    /// `other`: none of the others. A reader takes every number that it does not know for this one.
+    /// `other`: none of the others. A reader treats every number that it does not know as this one.
     Other = 10,
 }
 impl FinishReason {
@@ -2128,7 +2128,7 @@ pub enum ErrorCategory {
     NoCandidate = 18,
     /// `internal`.
     Internal = 19,
-    /// `other`: none of the others. A reader takes every number that it does not know for this one.
+    /// `other`: none of the others. A reader treats every number that it does not know as this one.
     Other = 20,
 }
 impl ErrorCategory {

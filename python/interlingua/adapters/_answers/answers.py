@@ -90,9 +90,11 @@ def read_end(word: Any, content: list[Block], ends: Ends) -> str:
         return reason
     refused = False
     for block in content:
-        if block["type"] == "tool_use":
+        kind: str = block["type"]
+        if kind == "tool_use":
             return "tool_calls"
-        refused = refused or block.get("refusal") is True
+        if "refusal" in block and block["refusal"] is True:
+            refused = True
     return "refusal" if refused and ends.by_text and reason == "stop" else reason
 
 

@@ -19,7 +19,6 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import within
 from interlingua.adapters._engine.spelling import Item, Spellings, are_same, differences, imprint, with_spellings
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.endpoint import Endpoint
@@ -367,13 +366,3 @@ def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
     """Whether more of an item is put back than words and what says nothing."""
     came = came_of(item, endpoint)
     return came is not None and ("whole" in came or any("written" in kept for kept in came["spellings"].values()))
-
-
-def holds_only_encoding(item: Item) -> bool:
-    """Whether the provider state of an item says how it came, and nothing more."""
-    state: Item = item.get("provider_state") or _NOTHING
-    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
-
-
-_CAME_ALONE: Final = {CAME}
-_OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))

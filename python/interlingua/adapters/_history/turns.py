@@ -14,7 +14,7 @@ from interlingua.adapters._engine import writing as _writing
 from interlingua.adapters._engine.items import laid_over, report_not_written
 from interlingua.adapters._engine.kit import UNREADABLE, marked, report_foreign_state, report_replayable_state, within
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.writing import ANY_ID, CallIds
+from interlingua.adapters._engine.writing import ANY_ID, CallIds, ToolNames
 from interlingua.adapters._history.messages import OF_MESSAGE, fold_role
 from interlingua.adapters._history.order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
 from interlingua.canonical.endpoint import Endpoint
@@ -25,7 +25,6 @@ Item = dict[str, Any]
 Move = tuple[int, int, str, str, Item | None]
 """The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
-FILLER: Final = "(empty)"
 SYSTEM: Final = "system"
 USER: Final = "user"
 
@@ -77,9 +76,9 @@ class Writing(_writing.Writing):
     __slots__ = ("gone", "merges", "message", "moves")
 
     def __init__(
-        self, source: Item, endpoint: Endpoint, loss: Loss, longest_name: int, call_ids: CallIds = ANY_ID
+        self, source: Item, endpoint: Endpoint, loss: Loss, tool_names: ToolNames, call_ids: CallIds = ANY_ID
     ) -> None:
-        super().__init__(source, endpoint, loss, longest_name, call_ids)
+        super().__init__(source, endpoint, loss, tool_names, call_ids)
         self.message: Item = {}
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
@@ -98,11 +97,6 @@ class Writing(_writing.Writing):
     def text(self, text: str) -> Item:
         """A text of the writer's own on the wire."""
         return {"text": text}
-
-    def filler(self, where: Path, message: str) -> list[Item]:
-        """What stands in an empty place that the wire does not take empty, which is reported."""
-        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "representation", message)
-        return [self.text(FILLER)]
 
     def drop_message(self, path: Path) -> None:
         """Nothing is left of a message."""
@@ -281,11 +275,11 @@ class Turns(Generic[W]):
         blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
         member, assistant, late = self.member, self.assistant, self.late
         position = self.first
-        # of the open wire message: whose it is, what it holds, the message that neighbours are merged into and its role, and the
-        # state of the one whose members it gets
+        # of the open wire message: whose it is, what it holds, the position of the message that neighbours are merged into and its
+        # role, and the state of the one whose members it gets
         speaker = anchor_role = ""
         content: list[Item] = [{}]
-        anchor: Path = ()
+        anchor = -1
         state: Item | None = None
         try:
             for position in self.order:
@@ -309,7 +303,7 @@ class Turns(Generic[W]):
                 if begins or ("provider_state" in message and self.begins(message)):
                     begins = True
                     if state is not None or not content:
-                        self._close(state, anchor)
+                        self._close(state, ("messages", anchor))
                     if late:
                         self.put_late(position)
                     if role == "assistant":
@@ -326,26 +320,25 @@ class Turns(Generic[W]):
                     if role == "assistant" and found and "text" not in found[-1]:
                         self.end_answer(message, found, ("messages", position))
                 native: Item | None = None
-                path: Path = ("messages", position)
                 if len(message) > 2 and not within(message, PLAIN):
-                    native = self._native_members(message, found, path)
+                    native = self._native_members(message, found, ("messages", position))
                 if begins:
-                    speaker, content, anchor, anchor_role, state = by, found, path, role, native
+                    speaker, content, anchor, anchor_role, state = by, found, position, role, native
                     wires.append({"role": by, member: found})
                     of.append([position])
                     continue
                 of[-1].append(position)
                 if role == "tool" and not content:
                     # an edit left nothing of what stood before the result, which begins the wire message now
-                    writing.drop_merged(anchor)
-                    anchor, anchor_role, state = path, role, native
+                    writing.drop_merged(("messages", anchor))
+                    anchor, anchor_role, state = position, role, native
                 elif role == anchor_role != "tool":
-                    writing.merges.append((path, anchor))
+                    writing.merges.append((("messages", position), ("messages", anchor)))
                 elif found:
-                    anchor, anchor_role = path, role
-                    self.travels(message, path)
+                    anchor, anchor_role = position, role
+                    self.travels(message, ("messages", position))
                 else:
-                    writing.drop_message(path)
+                    writing.drop_message(("messages", position))
                 content += found
         except UNREADABLE as problem:
             why = "the message lacks a member or has one of a wrong type"
@@ -353,7 +346,7 @@ class Turns(Generic[W]):
         if speaker == assistant:
             self.end_conversation(content, of[-1][-1])
         if state is not None or not content:
-            self._close(state, anchor, last=True)
+            self._close(state, ("messages", anchor), last=True)
         if late:
             self.put_late(len(messages))
         if not wires and not writing.same("messages"):
@@ -363,7 +356,7 @@ class Turns(Generic[W]):
         """Ends the open wire message: fills it where it holds nothing, and writes the members of a message of this wire."""
         wire = self.wires[-1]
         if not wire[self.member] and not (last and self.open_end and wire["role"] == self.assistant):
-            wire[self.member] = self.writing.filler((*path, "content"), "the target takes no empty turn")
+            wire[self.member] = [self.writing.text(self.writing.fill((*path, "content")))]
         if state is not None:
             self.put_members(state, wire, path)
 

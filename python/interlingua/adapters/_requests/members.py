@@ -286,6 +286,10 @@ def read_model(name: str, value: Any, members: Members[Any]) -> bool:
     return True
 
 
+MODEL: Final = Row(Kind.TEXT, read=read_model, covers=("model",), plain=())
+"""The model, where the body says it."""
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
 
 

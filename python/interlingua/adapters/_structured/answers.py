@@ -20,20 +20,22 @@ def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = Non
 
     `texts` are the texts as they were streamed, by the ids of the calls.
     """
-    _answer(response, texts or {})
+    _answer(response, texts)
     for other in response.get("alternatives") or ():
-        _answer(other, texts or {})
+        _answer(other, texts)
     return cast("types.Response", response)
 
 
-def _answer(choice: dict[str, Any], texts: Mapping[str, str]) -> None:
+def _answer(choice: dict[str, Any], texts: Mapping[str, str] | None) -> None:
     content: list[Block] = choice["message"]["content"]
     is_answer = False
     for block in content:
-        if block["type"] == "tool_use" and block["name"] == NAME:
+        kind: str = block["type"]
+        if kind == "tool_use" and block["name"] == NAME:
             is_answer = True
     if not is_answer:
         return
+    texts = texts or {}
     with_texts = [
         text_of(block, texts.get(block["id"])) if block["type"] == "tool_use" and block["name"] == NAME else block
         for block in content

@@ -10,13 +10,14 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._engine.as_read import MARKS
-from interlingua.adapters._engine.kit import Wire, is_plain_name
+from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
 from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
+    MODEL,
     REASONING,
     Kind,
     Members,
@@ -25,7 +26,6 @@ from interlingua.adapters._requests.members import (
     are_words,
     model_to_wire,
     one_of,
-    read_model,
     within_limit,
     wrong_member,
 )
@@ -41,11 +41,11 @@ from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
-    LONGEST_TOOL_NAME,
     MODES,
     NAME,
     PATH,
     STRICTER_VERSION,
+    TOOL_NAMES,
     VERSION,
     Writing,
     cache_from_wire,
@@ -155,10 +155,6 @@ def _is_choice(value: Wire, body: Wire) -> bool:
 
 def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
-
-
-def _fits_name(name: str, _: Mapping[str, Any]) -> bool:
-    return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
 def _address_from_wire(wire: Mapping[str, Any], request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
@@ -285,8 +281,6 @@ def _default_limit(body: Wire, writing: Writing) -> None:
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, instructions and tools."""
     dialect = writing.endpoint.dialect
-    if "{model}" not in dialect.get("path", PATH) and (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     tool_choice_to_wire(request, body, writing)
     if (limit := request.get("max_output_tokens")) is not None:
         body["max_tokens"] = within_limit("max_output_tokens", limit, writing)
@@ -374,7 +368,7 @@ def _is_user_id(name: str, value: Any) -> bool:
 _TIERS: Final = ("auto", "standard_only")
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
 _ROWS: Final[Rows] = {
-    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "model": MODEL,
     "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
     "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
     "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
@@ -416,7 +410,7 @@ _TABLE: Final = Table(
     Writing,
     ("max_tokens",),
     needed={"thinking": "thinking", "tool_choice": "tool_choice"},
-    fits=_fits_name,
+    tool_names=TOOL_NAMES,
 )
 wrong_type: Final = _TABLE.wrong_type
 

@@ -14,14 +14,13 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_writer
 from interlingua.adapters._requests.members import (
+    MODEL,
     REASONING,
     Kind,
     Members,
     Row,
     Rows,
-    model_to_wire,
     one_of,
-    read_model,
     whole,
 )
 from interlingua.adapters._requests.reasoning import wish_writer
@@ -38,7 +37,7 @@ from interlingua.adapters._requests.rules import seed_within, stops
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, PATH, Writing, is_name
+from interlingua.adapters.cohere_chat.tables import NAME, PATH, TOOL_NAMES, Writing
 from interlingua.adapters.cohere_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -80,8 +79,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, documents and tools."""
-    if (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
     _TABLE.write_options(request, body, writing)
@@ -234,7 +231,7 @@ _FORMS: Final = Forms(
     _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, apart=("tools", "documents")
 )
 _ROWS: Final[Rows] = {
-    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "model": MODEL,
     "stream": Row(Kind.SWITCH, "stream", plain=()),
     "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
     "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1)),
@@ -264,6 +261,6 @@ _TABLE: Final = Table(
     ("messages", "tools", "documents", "strict_tools"),
     _members_to_wire,
     Writing,
-    fits=lambda name, _: is_name(name),
+    tool_names=TOOL_NAMES,
 )
 wrong_type: Final = _TABLE.wrong_type

@@ -11,12 +11,11 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
+    MODEL,
     REASONING,
     Kind,
     Row,
     Rows,
-    model_to_wire,
-    read_model,
     write_nothing,
 )
 from interlingua.adapters._requests.reasoning import level_of, wish_writer
@@ -65,8 +64,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages and tools."""
-    if (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     fitted_choice(request.get("tools"), _NO_CHOICE, writing)
     _TABLE.write_members(request, body, writing)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
@@ -157,7 +154,7 @@ def _is_format(value: Any, _: Wire) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "model": MODEL,
     "stream": Row(Kind.SWITCH, "stream", plain=(), write=write_nothing),
     "think": Row(
         Kind.SWITCH_OR_TEXT,

@@ -22,7 +22,6 @@ from interlingua.adapters._openai.members import (
 )
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai.writing import fits_name
 from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
@@ -32,7 +31,6 @@ from interlingua.adapters._requests.members import (
     Rows,
     Writer,
     is_number,
-    model_to_wire,
     one_of,
     report_absent,
     whole,
@@ -104,8 +102,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages and tools."""
-    if (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
@@ -359,6 +355,5 @@ _TABLE: Final = Table(
     },
     shared=SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
-    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type

@@ -21,7 +21,6 @@ from interlingua.adapters._openai.members import (
 )
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared, from_sibling
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai.writing import fits_name
 from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
@@ -29,7 +28,6 @@ from interlingua.adapters._requests.members import (
     Members,
     Row,
     Rows,
-    model_to_wire,
     one_of,
     put,
     within_limit,
@@ -108,8 +106,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside input, instructions and tools."""
-    if (model := model_to_wire(request, writing.endpoint)) is not None:
-        body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
@@ -322,6 +318,5 @@ _TABLE: Final = Table(
         )
     ),
     needed={"tool_choice": "tools"},
-    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type
