@@ -211,22 +211,16 @@ def no_place(block: Block, writing: Writing) -> Refused:
             return Refused("unknown_block", "a block of a type that this version does not know")
 
 
-def fill(path: Path, text: str, writing: Writing, before: Collection[Block] = ()) -> str:
-    """The text for a content of which nothing is left, where the wire takes no empty one; `path` is that of the content, `before`
-    are blocks that are read before the text."""
-    value = [*before, {"type": "text", "text": text}]
-    writing.loss.replace(path, value, "filler", "representation", "the wire takes no empty content")
-    return text
-
-
-def result_parts(block: Block, parts: list[Wire], kind: str, filler: str, path: Path, writing: Writing) -> list[Wire]:
+def result_parts(
+    block: Block, parts: list[Wire], kind: str, path: Path, writing: Writing, filler: str = ""
+) -> list[Wire]:
     """The parts of a result, with the line that tells a failure and never empty; `kind` is the type of a text among them."""
     failed = bool(block.get("is_error"))
     if failed:
         why = "the failure stands in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", why)
     elif not parts:
-        parts = [{"type": kind, "text": fill((*path, "content"), filler, writing)}]
+        parts = [{"type": kind, "text": writing.fill((*path, "content"), filler)}]
     envelop(parts, kind, failed=failed)
     return parts
 

@@ -89,7 +89,7 @@ def _read_message(raw: Any, response: Response, reading: Reading) -> None:
 
 
 def _write_message(response: Response, writing: Writing, path: Path) -> Wire:
-    written = message_to_wire(response["message"], (*path, "message"), writing, answer=True)
+    written = message_to_wire(response["message"], (*path, "message"), writing)
     return answers.message_as_it_came(response, written, writing, path)
 
 

@@ -64,7 +64,7 @@ class _Writer(Writer):
         if block["type"] == "tool_use":
             return None, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]}
         message = {"role": "assistant", "content": [block]}
-        written = message_to_wire(message, (), self.writing, answer=True)
+        written = message_to_wire(message, (), self.writing)
         members: Wire = {name: written[name] for name in ("images", "tool_calls") if name in written}
         return (None, {"content": "", **members}) if members else None
 
