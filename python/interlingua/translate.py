@@ -238,10 +238,11 @@ def adapt(
 
     `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
     `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider
-    and the model of the request. `strict` (representation, weakened or lost) refuses the projection if it would lose
-    that much. `unanswered` determines how a call without a result is treated: `error` refuses it if the target does not
-    accept it, `placeholder` adds a result after it that states this. Both take precedence over the request's own
-    `loss_policy`. Raises the errors of `project`, and `InvalidWire` when the body cannot be read.
+    and the model of the request.
+    `strict` (representation, weakened or lost) refuses the projection if it would lose that much.
+    `unanswered` determines how a call without a result is treated: `error` refuses it if the target does not accept it,
+    `placeholder` adds a result after it that states this. Both take precedence over the request's own `loss_policy`.
+    Raises the errors of `project`, and `InvalidWire` when the body cannot be read.
     """
     policy = {**_strict_policy(strict), **_unanswered_policy(unanswered)}
     read, read_loss = (load(request), []) if source is None else read_request(request, source)
@@ -427,9 +428,10 @@ class StreamReader:
 
     `feed` returns the events that a chunk completes, `end` those at the end of the input: an error event when the
     stream broke off. After `message_complete` or `error` there are no more events. The reader keeps no more than the
-    message. `adapter` is a name that `endpoint_of` accepts, or an endpoint. `raw`: an error has the provider's whole
-    body. With the canonical `request` of the response, the calls are those of its tools as they were offered. A caller
-    that knows the `tools` that were sent in another form gives these instead.
+    message.
+    `adapter` is a name that `endpoint_of` accepts, or an endpoint. `raw`: an error has the provider's whole body.
+    With the canonical `request` of the response, the calls are those of its tools as they were offered. A caller that
+    knows the `tools` that were sent in another form gives these instead.
     """
 
     def __init__(
@@ -546,8 +548,9 @@ class StreamWriter:
     validates one. `adapter` is the name of a wire, or an endpoint; `provider` and `model` select a row of the registry.
     `strict` (representation, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that severity is
     known; `policy` is a whole loss policy. Without `report`, and without either of them, losses are not determined,
-    which saves time. `loss` is a list to which the report is appended. `created` is the time of the stream, in seconds
-    since 1970, for a wire whose responses have a time.
+    which saves time.
+    `loss` is a list to which the report is appended.
+    `created` is the time of the stream, in seconds since 1970, for a wire whose responses have a time.
     """
 
     def __init__(

@@ -21,10 +21,13 @@ class Job:
     """The settings for every row.
 
     `to` is a wire, a provider or a model (`translate.endpoint_of`), or `canonical`; `provider` and `model` describe it
-    further. `source` is `canonical` (requests, or lists of messages), `sessions`, or a wire; `from_provider` names a
-    provider of that wire. `strict` refuses a row that would lose that much. `unanswered` determines how calls without a
-    result are treated (`error`, `placeholder`; by default `placeholder` for sessions, whose last response may have
-    broken off). `column` and `id_column` name columns of Parquet.
+    further.
+    `source` is `canonical` (requests, or lists of messages), `sessions`, or a wire; `from_provider` names a provider of
+    that wire.
+    `strict` refuses a row that would lose that much.
+    `unanswered` determines how calls without a result are treated (`error`, `placeholder`; by default `placeholder` for
+    sessions, whose last response may have broken off).
+    `column` and `id_column` name columns of Parquet.
     """
 
     to: str
