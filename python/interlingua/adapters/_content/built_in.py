@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from interlingua.adapters._engine.items import Row, read_item
+from interlingua.adapters._engine.items import ItemRow, read_item
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
@@ -46,7 +46,7 @@ class Tool:
 
     __slots__ = ("description", "idle", "kind", "name", "row", "schema", "in_description")
 
-    def __init__(self, kind: str, entry: Item, row: Row, idle: Mapping[str, Any] = NOTHING) -> None:
+    def __init__(self, kind: str, entry: Item, row: ItemRow, idle: Mapping[str, Any] = NOTHING) -> None:
         self.kind = kind
         self.name: str = entry["name"]
         self.description: str | None = entry.get("description")

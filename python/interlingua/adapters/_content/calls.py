@@ -9,7 +9,7 @@ argument where a wire knows functions alone (spec/2-requests.md#free-text-tools)
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._engine.items import Member, Row, read_item
+from interlingua.adapters._engine.items import ItemRow, Member, read_item
 from interlingua.adapters._engine.kit import NOTHING, arguments_text, is_bare, keep_spelling, parse_arguments
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Writing
@@ -42,7 +42,7 @@ def call_id(wire: str = "id", write: Write = _write_id, *, always: bool = False,
     return Member(wire, ("id",), read, write, always=always, needed=needed)
 
 
-def read_call(row: Row, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
+def read_call(row: ItemRow, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
     """A call by its row; `canonical` is its id when it has one already, `kind` what it is known as instead of its name, `members`
     are further ones that it has.
 
@@ -105,7 +105,7 @@ def arguments(wire: str, other: Other = _refuse) -> Member:
 
     def read(raw: Any, block: Block, reading: Reading) -> None:
         other(raw, block, reading)
-        reading.unusual = True
+        reading.must_compare = True
 
     member = Member(wire, _SAID, read, object_of, always=True)
     member.plain = dict
@@ -139,7 +139,7 @@ def argument_text(wire: str = "arguments") -> Member:
     def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is dict:
             block["input"] = raw
-            reading.unusual = True
+            reading.must_compare = True
         elif type(raw) is str:
             read_text(raw, block)
         else:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Container, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item
 from interlingua.adapters._engine.kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Refused, Writing
@@ -186,13 +186,13 @@ def data_of_kind(block: Block, kind: str) -> Any:
     return block["source"]["data"] if block["source"]["kind"] == kind else ABSENT
 
 
-def read_medium(row: Row, wire: Wire, block: Block, reading: Reading) -> Block:
+def read_medium(row: ItemRow, wire: Wire, block: Block, reading: Reading) -> Block:
     """A medium, into a block that has its type. Raises `TypeError` or `KeyError` for one that is not shaped as documented: it is
     kept whole."""
     read_item(row, wire, block, reading)
     if "source" not in block:
         raise TypeError("source")
-    reading.unusual = reading.unusual or not _is_usual(block, reading.endpoint)
+    reading.must_compare = reading.must_compare or not _is_usual(block, reading.endpoint)
     return block
 
 

@@ -59,7 +59,7 @@ def read_messages(
             found.append(read_message)
     except UNREADABLE as problem:
         raise malformed("the message", (member, len(found)), reading.adapter) from problem
-    if may_differ(reading.unusual or disorder or bool(reading.open)):
+    if may_differ(reading.must_compare or disorder or bool(reading.open)):
         note_disorder(found, reading.endpoint.state)
     return found
 
@@ -69,7 +69,7 @@ def result_message(call: str, content: list[Block], reading: Reading, wire_id: s
     block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if content and open_envelope(content):
         block["is_error"] = True
-        reading.unusual = True
+        reading.must_compare = True
     if wire_id is not None:
         block["provider_state"] = reading.endpoint.state(id=wire_id)
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}

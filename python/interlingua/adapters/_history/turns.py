@@ -45,7 +45,7 @@ def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
     run: list[Item] | None = None
     for block in blocks:
         if block["type"] == "tool_result":
-            reading.unusual = reading.unusual or run is not None
+            reading.must_compare = reading.must_compare or run is not None
             run = None
             metadata = {"parent_tool_use_id": block["tool_use_id"]}
             found.append({"role": "tool", "content": [block], "metadata": metadata})

@@ -9,9 +9,9 @@ from interlingua.adapters._openai.writing import Target, can_be_enforced
 from interlingua.adapters._requests.forms import FORMAT, Form, Forms
 from interlingua.adapters._requests.members import (
     MODEL,
+    BodyMember,
+    BodyMembers,
     Kind,
-    Row,
-    Rows,
     one_of,
     within,
 )
@@ -144,16 +144,16 @@ def is_named_schema(schema: Any) -> bool:
     return fits and (not schema.get("strict") or can_be_enforced(schema["schema"]))
 
 
-SHARED_ROWS: Final[Rows] = {
+SHARED_ROWS: Final[BodyMembers] = {
     "model": MODEL,
-    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
-    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
-    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
-    "stream": Row(Kind.SWITCH, "stream", plain=()),
-    "parallel_tool_calls": Row(Kind.SWITCH, "parallel_tool_calls", plain=beside_tools),
-    "service_tier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS)),
-    "user": Row(Kind.TEXT, "user", plain=()),
-    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
+    "temperature": BodyMember(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
+    "top_p": BodyMember(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
+    "top_logprobs": BodyMember(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "stream": BodyMember(Kind.SWITCH, "stream", plain=()),
+    "parallel_tool_calls": BodyMember(Kind.SWITCH, "parallel_tool_calls", plain=beside_tools),
+    "service_tier": BodyMember(Kind.TEXT, "service_tier", plain=one_of(TIERS)),
+    "user": BodyMember(Kind.TEXT, "user", plain=()),
+    "metadata": BodyMember(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
 }
 """The members that both wires spell alike."""
 SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {

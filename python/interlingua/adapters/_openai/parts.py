@@ -132,7 +132,7 @@ class CacheMark:
             if name == BREAKPOINT:
                 reading.marks += 1
                 if ttl is not None and ttl not in _TTLS:
-                    reading.unusual = True
+                    reading.must_compare = True
             return
 
     def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Target) -> None:

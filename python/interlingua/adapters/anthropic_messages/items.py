@@ -14,7 +14,7 @@ from interlingua.adapters._content.citations import (
     report_citation,
     select_members,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, text, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item, text, write_item
 from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import native_item
@@ -38,7 +38,7 @@ class Cache:
             return
         hint = cache_from_wire(fields["cache_control"])
         if hint is None or self._refused:
-            reading.unusual = True
+            reading.must_compare = True
         if hint is not None:
             del fields["cache_control"]
             item["cache"] = hint
@@ -58,7 +58,7 @@ REFUSED_CACHE: Final = Cache("reasoning takes no cache mark")
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def item_to_wire(row: Row, item: Block, writing: Writing, path: Path) -> Wire:
+def item_to_wire(row: ItemRow, item: Block, writing: Writing, path: Path) -> Wire:
     """An item by its row; a mark for the cache that is no hint counts as well."""
     wire = write_item(row, item, writing, path)
     if "cache_control" in wire and item.get("cache") is None:
@@ -116,11 +116,11 @@ def may_stand(kind: str, place: str) -> bool:
 def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
     """An item without canonical meaning, kept whole."""
     kind = string(item["type"])
-    reading.unusual = reading.unusual or not may_stand(kind, place)
+    reading.must_compare = reading.must_compare or not may_stand(kind, place)
     if "cache_control" in item:
         hint = cache_from_wire(item["cache_control"])
         if hint is None:
-            reading.unusual = True
+            reading.must_compare = True
         else:
             reading.mark(hint)
     return reading.opaque(kind, item)
@@ -145,7 +145,7 @@ def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
         raise TypeError("citations")
     if not are_citations(raw):
         raise ValueError("citation")  # the list is one, so it is no field
-    reading.unusual = True
+    reading.must_compare = True
     block["citations"] = [read_citation(citation, TEXTS, reading.endpoint) for citation in raw]
 
 
@@ -175,7 +175,7 @@ def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writi
     return wire
 
 
-_TEXT: Final = Row(
+_TEXT: Final = ItemRow(
     {"type": "text"},
     text("text", "text", needed=True),
     Member("citations", ("citations",), _read_citations, _write_citations, soft=True),
@@ -192,7 +192,7 @@ def text_from_wire(block: Wire, reading: Reading) -> Block:
     """A text, and what it cites."""
     read = read_item(_TEXT, block, {"type": "text"}, reading)
     if not read["text"] or read["text"].isspace():
-        reading.unusual = True
+        reading.must_compare = True
     return read
 
 

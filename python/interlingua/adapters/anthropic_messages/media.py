@@ -23,7 +23,7 @@ from interlingua.adapters._content.media import (
     source_of,
     text_of_bytes,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule
 from interlingua.adapters._engine.kit import UNREADABLE, Wire
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import no_place
@@ -179,8 +179,8 @@ def _write_title(block: Block, writing: Writing, path: Path) -> Any:
 
 _SOURCE: Final = Member("source", ("source", "media_type"), _read_source, _write_source, needed=True)
 _ROWS: Final = {
-    "image": Row({"type": "image"}, _SOURCE, mark=CACHE),
-    "document": Row(
+    "image": ItemRow({"type": "image"}, _SOURCE, mark=CACHE),
+    "document": ItemRow(
         {"type": "document"},
         _SOURCE,
         by_rule("title", ("title", "name"), str, _write_title, soft=True),

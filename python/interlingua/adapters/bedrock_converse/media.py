@@ -22,7 +22,7 @@ from interlingua.adapters._content.media import (
     sent_as,
     source,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, inside, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, inside, write_item
 from interlingua.adapters._engine.kit import UNREADABLE, Wire
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import OF_TEXT, report_beside
@@ -42,7 +42,7 @@ def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
         raise NoMeaning(kind) from problem
     if "media_type" not in block and block["source"]["kind"] == BYTES:
         raise NoMeaning(kind)
-    reading.unusual = reading.unusual or kind == "document"  # which has a name of its own
+    reading.must_compare = reading.must_compare or kind == "document"  # which has a name of its own
     return block
 
 
@@ -154,16 +154,17 @@ def _write_context(block: Block, writing: Writing, path: Path) -> Any:
     return ABSENT
 
 
-_STORED: Final = (source("bytes", BYTES), inside("s3Location", Row({}, source("uri", FILE)), optional=True))
+_STORED: Final = (source("bytes", BYTES), inside("s3Location", ItemRow({}, source("uri", FILE)), optional=True))
 _CONTENT: Final = Member("content", ("source",), _read_content, lambda block, _, __: data_of_kind(block, BLOCKS))
-_DOCUMENT_SOURCE: Final = Row({}, source("text", TEXT), _CONTENT, *_STORED)
+_DOCUMENT_SOURCE: Final = ItemRow({}, source("text", TEXT), _CONTENT, *_STORED)
 _ROWS: Final = {
-    kind: block_row(inside(kind, Row({}, _format(kind), inside("source", Row({}, *_STORED))))) for kind in FORMATS
+    kind: block_row(inside(kind, ItemRow({}, _format(kind), inside("source", ItemRow({}, *_STORED)))))
+    for kind in FORMATS
 } | {
     "document": block_row(
         inside(
             "document",
-            Row(
+            ItemRow(
                 {},
                 _format("document"),
                 by_rule("name", ("name", "title"), str, _write_name, soft=True),

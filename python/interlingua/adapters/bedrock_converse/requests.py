@@ -27,10 +27,10 @@ from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
     Members,
-    Row,
-    Rows,
     are_words,
     is_number,
     one_of,
@@ -166,7 +166,7 @@ def from_wire_request(
         facts = (*facts, TOOLLESS)
     empty = holds_nothing(messages[starts[0] :] if starts else [])
     request = _TABLE.keep_request(members, messages, facts, empty=empty)
-    if may_differ(reading.unusual):
+    if may_differ(reading.must_compare):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
         read = Read(offered, positions_of(offered, request.get("tools") or []), system, wires or [], starts)
@@ -428,34 +428,39 @@ def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
 
 
 _WRITTEN_APART: Final = ("reasoning", "metadata", "user", "stream", "cache")
-_ROWS: Final[Rows] = {
-    "inferenceConfig": Row(
+_ROWS: Final[BodyMembers] = {
+    "inferenceConfig": BodyMember(
         {
-            "maxTokens": Row(Kind.COUNT, "max_output_tokens", plain=(1, None)),
-            "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
-            "topP": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
-            "stopSequences": Row(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
+            "maxTokens": BodyMember(Kind.COUNT, "max_output_tokens", plain=(1, None)),
+            "temperature": BodyMember(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
+            "topP": BodyMember(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+            "stopSequences": BodyMember(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
         }
     ),
-    "toolConfig": Row(
-        {"tools": Row(Kind.LIST, plain=()), "toolChoice": Row(Kind.OBJECT, covers=("tool_choice",), plain=_is_auto)},
+    "toolConfig": BodyMember(
+        {
+            "tools": BodyMember(Kind.LIST, plain=()),
+            "toolChoice": BodyMember(Kind.OBJECT, covers=("tool_choice",), plain=_is_auto),
+        },
         read=_read_tools,
     ),
-    "outputConfig": Row(
+    "outputConfig": BodyMember(
         {
-            "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "textFormat": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
+            "effort": BodyMember(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "textFormat": BodyMember(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
-    "additionalModelRequestFields": Row(
+    "additionalModelRequestFields": BodyMember(
         {
-            **dict.fromkeys(("thinking", "reasoning_config", NOVA), Row(Kind.ANYTHING, REASONING, _read_thinking)),
-            "top_k": Row(Kind.NUMBER, "top_k", _read_top_k, write=_top_k),
-            "inferenceConfig": Row(Kind.ANYTHING, "top_k", _read_top_k),
+            **dict.fromkeys(
+                ("thinking", "reasoning_config", NOVA), BodyMember(Kind.ANYTHING, REASONING, _read_thinking)
+            ),
+            "top_k": BodyMember(Kind.NUMBER, "top_k", _read_top_k, write=_top_k),
+            "inferenceConfig": BodyMember(Kind.ANYTHING, "top_k", _read_top_k),
         }
     ),
-    "serviceTier": Row({"type": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS))}),
-    "requestMetadata": Row(Kind.OBJECT, "metadata"),
+    "serviceTier": BodyMember({"type": BodyMember(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS))}),
+    "requestMetadata": BodyMember(Kind.OBJECT, "metadata"),
 }
 _TABLE: Final = Table(
     NAME,

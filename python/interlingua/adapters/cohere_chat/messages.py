@@ -87,7 +87,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if lone_text(content):
         spellings["/content"] = {"word": LIST}
     keep_spellings(read, spellings, reading.endpoint, role)
-    reading.unusual = reading.unusual or (answer and bool(spellings))
+    reading.must_compare = reading.must_compare or (answer and bool(spellings))
     return read
 
 
@@ -110,7 +110,7 @@ def _content_from_wire(message: Wire, role: str, reading: Reading) -> list[Block
     """The blocks of `content`."""
     content = message.get("content")
     if not content and (role != ASSISTANT or not message.get("tool_calls")):
-        reading.unusual = True
+        reading.must_compare = True
     if content is None or content == "":
         return []
     if type(content) is str:
@@ -133,7 +133,7 @@ def _assistant_from_wire(message: Wire, reading: Reading, fields: dict[str, Any]
     if answer or not calls:
         # a request says before calls what an answer says beside them
         empty = any(block["type"] == "text" and not block["text"] for block in blocks)
-        reading.unusual = reading.unusual or empty or (bool(calls) and bool(blocks))
+        reading.must_compare = reading.must_compare or empty or (bool(calls) and bool(blocks))
     else:
         for block in blocks:
             if block["type"] == "text":

@@ -7,7 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from typing import Any, Final
 
 from interlingua.adapters._content.media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
-from interlingua.adapters._engine.items import Row, inside, opaque, read_item, text, write_item
+from interlingua.adapters._engine.items import ItemRow, inside, opaque, read_item, text, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Refused
@@ -29,13 +29,13 @@ _DETAILS: Final = ("auto", "low", "high")
 # ---------------------------------------------------------------------------------------------- rows
 
 
-_TEXT: Final = Row({"type": "text"}, text("text", "text"))
-_THINKING: Final = Row({"type": "thinking"}, text("thinking", "text"))
-_IMAGE: Final = Row(
+_TEXT: Final = ItemRow({"type": "text"}, text("text", "text"))
+_THINKING: Final = ItemRow({"type": "thinking"}, text("thinking", "text"))
+_IMAGE: Final = ItemRow(
     {"type": "image_url"},
     inside(
         "image_url",
-        Row(
+        ItemRow(
             {},
             address("url", WEB, BYTES),
             detail(_DETAILS, "high"),
@@ -54,10 +54,10 @@ def part_from_wire(part: Any, reading: Reading, place: str) -> Block:
     try:
         block = _read_part(part, reading, place)
         if place != ASSISTANT or block["type"] == "thinking":  # a text without words may stand beside calls
-            reading.unusual = reading.unusual or block.get("text") == ""
+            reading.must_compare = reading.must_compare or block.get("text") == ""
         return block
     except (KeyError, TypeError):
-        reading.unusual = True
+        reading.must_compare = True
         return opaque(part, part["type"], reading)
 
 

@@ -86,9 +86,9 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             found = user_messages(blocks_from_parts(parts, USER, reading), reading)
             messages += found
             if len(found) > 1 and found[-1]["role"] == "user":
-                reading.unusual = True
+                reading.must_compare = True
             if role != USER or previous == "tool" == found[0]["role"] or reading.open:
-                reading.unusual = True
+                reading.must_compare = True
             previous, begun = found[-1]["role"], False
             if previous == "user":
                 reading.unsigned = False
@@ -116,7 +116,7 @@ def _parts(content: Any, path: Path, reading: Reading) -> list[Wire]:
         raise InvalidWire("a content must be an object with parts", path=pointer(path))
     parts = content.get("parts")
     if not parts or type(parts) is dict:
-        reading.unusual = True
+        reading.must_compare = True
         parts = [] if parts is None else [parts] if type(parts) is dict else parts
     if type(parts) is not list:
         raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))

@@ -125,14 +125,14 @@ def signature_from_wire(raw: Any, reading: Reading) -> str:
     """A signature; an empty one is none. Raises `TypeError` for what cannot be one."""
     if type(raw) is not str:
         raise TypeError("thoughtSignature")
-    reading.unusual = reading.unusual or not raw
+    reading.must_compare = reading.must_compare or not raw
     return raw
 
 
 def _read_thought(raw: Any, _: Block, reading: Reading) -> None:
     if raw is not False:
         raise TypeError("thought")
-    reading.unusual = True
+    reading.must_compare = True
 
 
 SIGNATURE: Final = Member(

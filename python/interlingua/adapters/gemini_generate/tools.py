@@ -37,7 +37,7 @@ from interlingua.adapters._content.tools import (
     refuse_second,
     write_tools,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, read_item, tool_name, write_item
 from interlingua.adapters._engine.kit import NOTHING, BiMap, Wire
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_differ
@@ -230,7 +230,7 @@ def _read_parameters(raw: Any, tool: Tool, reading: Reading) -> None:
     tool["input_schema"] = json_schema(raw)
 
 
-_FUNCTION: Final = Row(
+_FUNCTION: Final = ItemRow(
     {},
     tool_name(),
     DESCRIPTION,
@@ -266,14 +266,16 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
                         for position, function in enumerate(functions)
                     ]
                     lists += 1
-                    reading.unusual = reading.unusual or functions is not definition or not functions or lists > 1
+                    reading.must_compare = (
+                        reading.must_compare or functions is not definition or not functions or lists > 1
+                    )
             # functions stand in one object, each other tool in one of its own
-            reading.unusual = reading.unusual or len(item) - list(item.values()).count(None) != 1
+            reading.must_compare = reading.must_compare or len(item) - list(item.values()).count(None) != 1
             reading.offered.append(range(before, len(found)))
             kept.append(spellings)
     except (KeyError, TypeError):
         return None
-    if not may_differ(reading.unusual):
+    if not may_differ(reading.must_compare):
         for spellings, held in zip(kept, reading.offered, strict=True):
             keep_spellings(found[held.start], spellings, reading.endpoint)
     return found or None
@@ -294,7 +296,7 @@ def _camelised(item: Any, reading: Reading) -> Wire:
     if type(item) is not dict or "" in item:
         raise TypeError("an object is missing")
     named = camelised(item)
-    reading.unusual = reading.unusual or named is not item
+    reading.must_compare = reading.must_compare or named is not item
     return named
 
 
@@ -303,8 +305,8 @@ def _function_from_wire(function: Any, place: str, spellings: Spellings, reading
     wire = _camelised(function, reading)
     tool = read_item(_FUNCTION, wire, {}, reading)
     schema = tool.get("input_schema", _PLAIN_OBJECT)
-    reading.unusual = reading.unusual or schema.get("type") != "object" or not fits(schema, DIALECT)
-    if (parameters := wire.get("parameters")) is not None and not reading.unusual:
+    reading.must_compare = reading.must_compare or schema.get("type") != "object" or not fits(schema, DIALECT)
+    if (parameters := wire.get("parameters")) is not None and not reading.must_compare:
         written = {**wire, "parametersJsonSchema": schema}
         del written["parameters"]
         known = imprint(written)

@@ -284,7 +284,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if len(message) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
     if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
-        reading.unusual = True
+        reading.must_compare = True
     read: Message = {"role": role, "content": content_from_wire(message, reading)}
     return finish_reading(message, read, _PLAIN, Kept(), reading, _form_of(content, reading))
 
@@ -293,7 +293,7 @@ def _form_of(content: Any, reading: Reading) -> dict[str, Any] | None:
     """How a content came, where it is not written so."""
     text = lone_text(content)
     if text == "":
-        reading.unusual = True
+        reading.must_compare = True
     return {"word": LIST} if text else None
 
 
@@ -305,12 +305,12 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
     if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
         call, unknown = reading.result(wire_id or None)  # most results
-        reading.unusual = reading.unusual or not wire_id
+        reading.must_compare = reading.must_compare or not wire_id
         return result_message(call, [{"type": "text", "text": content}], reading, unknown)
     kept, known = Kept(), _TOOL
     legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
     if legacy or not isinstance(wire_id, str) or not wire_id:
-        reading.unusual = True
+        reading.must_compare = True
         wire_id = None
     call, unknown = reading.result(wire_id, called_by)
     if called_by is not None and (legacy or reading.calls.get(call, ("", ""))[1] == called_by):

@@ -391,7 +391,7 @@ _MEANINGFUL_FIELDS: Final = frozenset((*CONTENT_MEMBERS, *MEMBERS))
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: as in a history, but an empty text is an empty answer, and the role goes without saying."""
     if message.get("role") != "assistant":
-        reading.unusual = True
+        reading.must_compare = True
     return assistant_from_wire(message, reading, answer=True)
 
 
@@ -404,7 +404,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     spellings: Spellings = {}
     form = _form_of(content, message, reading)
     if calls and reading.endpoint.dialect.get("reasoning_replay_required"):
-        reading.unusual = True
+        reading.must_compare = True
     if calls and within(message, _PLAIN_TURN):
         blocks = answer_content(message, reading) if content else []
         reading.turn()
@@ -448,7 +448,7 @@ def _form_of(content: Any, message: Wire, reading: Reading) -> Wire | None:
         usual = content is None and "content" in message and bool(message.get("refusal"))
     else:
         usual = type(content) is list and bool(content) and lone_text(content) is None
-    reading.unusual = reading.unusual or not usual
+    reading.must_compare = reading.must_compare or not usual
     return None
 
 
@@ -459,7 +459,7 @@ def _read_members(message: Wire, blocks: list[Block], texts: list[Block], readin
     if refusal := message.get("refusal"):
         if isinstance(refusal, str):
             blocks.append({"type": "text", "text": refusal, "refusal": True})
-            reading.unusual = reading.unusual or reading.endpoint.dialect.get("refusals") is False
+            reading.must_compare = reading.must_compare or reading.endpoint.dialect.get("refusals") is False
         else:
             kept.fields["refusal"] = refusal
     if images := message.get("images"):
@@ -482,7 +482,7 @@ def _audio_from_wire(audio: Any, blocks: list[Block], reading: Reading, kept: Ke
         if fields:
             block["provider_state"]["fields"] = fields
         blocks.append(block)
-        reading.unusual = True  # a history names a sound by its id
+        reading.must_compare = True  # a history names a sound by its id
     else:
         kept.fields["audio"] = audio
 

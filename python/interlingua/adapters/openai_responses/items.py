@@ -385,7 +385,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     spellings: Spellings = {}
     if type(content) is str:
         blocks: list[Block] = [{"type": "text", "text": content}]
-        reading.unusual = reading.unusual or full
+        reading.must_compare = reading.must_compare or full
     elif isinstance(content, list) and content:
         if not all(isinstance(part, dict) for part in content):
             return None
@@ -398,7 +398,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
             blocks = [spoken_from_wire(part, reading, full=full) for part in content]
-            reading.unusual = reading.unusual or (not full and len(blocks) == 1)
+            reading.must_compare = reading.must_compare or (not full and len(blocks) == 1)
     else:
         return None
     first = blocks[0]
@@ -406,7 +406,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     if starts:
         keep_spelling(state, _STARTS, True)
     if full:
-        reading.unusual = reading.unusual or "type" not in item or item.get("status") != "completed"
+        reading.must_compare = reading.must_compare or "type" not in item or item.get("status") != "completed"
     elif "type" in item:
         spellings["/type"] = {"raw": item["type"]}
     if kept := members_from_wire(item, _FULL_MESSAGE if full else _MESSAGE, state, spellings):
@@ -414,7 +414,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         taken = _OF_PARTS.union(of_part)
         state["fields"] = of_part | {_OF_ITEM + name if name in taken else name: value for name, value in kept.items()}
     if len(blocks) > 1:
-        reading.unusual = reading.unusual or bool(spellings)
+        reading.must_compare = reading.must_compare or bool(spellings)
     else:
         keep_spellings(first, spellings, reading.endpoint)
     if within(state, ORIGIN_MEMBERS):
@@ -475,7 +475,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     dialect = reading.endpoint.dialect
     usual = {name: item[name] for name in _TEXTS if name in item} == _words(block["text"], dialect)
     proven = encrypted is not None or ("encrypted_content" not in item and ("id" in state or _is_plain(dialect)))
-    reading.unusual = reading.unusual or not usual or not proven
+    reading.must_compare = reading.must_compare or not usual or not proven
     return block
 
 

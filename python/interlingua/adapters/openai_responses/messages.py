@@ -392,7 +392,7 @@ def input_from_wire(
             if is_of_others(item, reading):
                 messages.append(_message_from_wire(item, reading))
                 reading.counts.append(1)
-                reading.unusual = reading.unusual or _ends_in_reasoning(turn)
+                reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
                 turn, assistant_before = None, False
                 continue
             blocks = item_from_wire(item, reading, starts=assistant_before)
@@ -400,7 +400,7 @@ def input_from_wire(
             is_a_message = "role" in item and is_message(item)
             assistant_before = is_a_message and blocks[0].get("value") is not item
             if is_a_message and item.get("id") is None and _ends_in_reasoning(turn):
-                reading.unusual = reading.unusual or not plain  # its id would be left out
+                reading.must_compare = reading.must_compare or not plain  # its id would be left out
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -408,7 +408,7 @@ def input_from_wire(
                 turn += blocks
     except UNREADABLE as problem:
         raise malformed("the item", ("input", position), NAME) from problem
-    reading.unusual = reading.unusual or _ends_in_reasoning(turn)
+    reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
     stored = partial(_stored, messages, continued, reading.endpoint)
     note_disorder(messages, reading.state, by_turn=True, stored=stored)
     return messages
@@ -431,7 +431,7 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
         return _output_from_wire(item, reading)
     role = item["role"]
     if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
-        reading.unusual = True
+        reading.must_compare = True
     spellings: Spellings = {"/type": {"raw": kind}} if "type" in item else {}
     message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spellings)}
     if len(item) == 2 + ("type" in item) and "content" in item:
@@ -449,11 +449,11 @@ def _content_from_wire(item: Wire, member: str, reading: Reading, spellings: Spe
             spellings[f"/{member}"] = {"word": content[0]["type"]}
             return [{"type": "text", "text": lone}]
         blocks = [part_from_wire(part, reading) for part in content]
-        reading.unusual = reading.unusual or not blocks or (len(blocks) == 1 and len(blocks[0]) == 2)
+        reading.must_compare = reading.must_compare or not blocks or (len(blocks) == 1 and len(blocks[0]) == 2)
         return blocks
     if content is not None:
         raise TypeError(content)
-    reading.unusual = True
+    reading.must_compare = True
     return []
 
 
@@ -483,7 +483,7 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
 
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
     """What the client answered to a call of a built-in tool, as `answers` knows it."""
-    reading.unusual = True
+    reading.must_compare = True
     canonical, unknown = reading.result(answered_call(item))
     name = OUTPUTS[item["type"]] if unknown else reading.calls[canonical][1]
     content_member = "tools" if name == "tool_search" else "output"

@@ -26,7 +26,7 @@ from interlingua.adapters._content.tools import (
     of_provider,
     write_tools,
 )
-from interlingua.adapters._engine.items import Row, read_item, tool_name, write_item
+from interlingua.adapters._engine.items import ItemRow, read_item, tool_name, write_item
 from interlingua.adapters._engine.kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings
@@ -293,8 +293,8 @@ def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
 
 
 _NAME: Final = tool_name(_write_name)
-_FUNCTION: Final = Row({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, beside=BESIDE)
-_CUSTOM: Final = Row({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
+_FUNCTION: Final = ItemRow({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, beside=BESIDE)
+_CUSTOM: Final = ItemRow({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -413,11 +413,11 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             if "strict" not in tool:
                 keep_spellings(read, {**_NOT_WRITTEN}, reading.endpoint)
             elif read.get("strict") and not can_be_enforced(read.get("input_schema")):
-                reading.unusual = True
+                reading.must_compare = True
             return read
         if kind == "custom":
-            reading.unusual = (
-                reading.unusual or "format" in tool or reading.endpoint.dialect.get("custom_tools") is False
+            reading.must_compare = (
+                reading.must_compare or "format" in tool or reading.endpoint.dialect.get("custom_tools") is False
             )
             return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
         if (of_provider := built_in(tool)) is not None:
