@@ -256,7 +256,7 @@ def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Me
             report_logprobs(response, writing.loss, path)
             return ABSENT
         for other in sorted(given.keys() - {"content"}):
-            why = "the wire lists the tokens of the text alone"
+            why = "the wire lists only the tokens of the text"
             writing.loss.drop((*path, "logprobs", other), "unsupported_field", "lost", why)
         return listed
 
@@ -370,7 +370,7 @@ def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
     if read != reason:
         alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
         severity = "representation" if alike else "weakened"
-        why = "the wire has no such word for the end of an answer"
+        why = "the wire has no value for this finish reason"
         loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, why)
 
 

@@ -156,7 +156,7 @@ class Turns(_turns.Turns[W]):
             content.pop()
             index = written.pop()
             where = (*path, "content", index)
-            why = "a turn that ends in reasoning is not taken back"
+            why = "the provider does not accept a turn that ends in reasoning"
             text = writing.placeholder_or_drop(blocks[index], where, Refused("unsupported_block", why))
             if text is not None:
                 content.append(text)
@@ -197,7 +197,7 @@ class Turns(_turns.Turns[W]):
         paused = bool(blocks) and blocks[-1]["type"] == "opaque" and writing.endpoint.owns(blocks[-1])
         if not paused and writing.lacks("prefill", PREFILL):
             raise CannotAdapt(
-                "the model does not continue an answer that was begun; end with a user message",
+                "the model does not support a prefill; end with a user message",
                 path=pointer(("messages", position)),
                 adapter=writing.endpoint.adapter,
             )
@@ -209,7 +209,7 @@ class Turns(_turns.Turns[W]):
             if not text or content[-1]["text"] != text or stripped == text:
                 return
             where = ("messages", position, "content", index)
-            message = "an answer that is to be continued may not end in white space"
+            message = "a prefill must not end in white space"
             if stripped:
                 content[-1]["text"] = stripped
                 writing.loss.replace((*where, "text"), stripped, "empty_content", "representation", message)

@@ -152,7 +152,7 @@ def as_function(tool: Item, writing: Writing, path: Path) -> Item:
 
 def report_expanded(functions: list[Item], kind: str, position: int, writing: Writing) -> None:
     """Reports the definition of a set that was kept whole: it is read back as its functions."""
-    message = "the tool is read back as what its definition says"
+    message = "the tool is read back as its definition states"
     reported = ("unsupported_value", "representation", message)
     for number, function in enumerate(functions):
         if fields := function.pop("provider_state").get("fields"):

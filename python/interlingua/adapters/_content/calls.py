@@ -120,7 +120,7 @@ def object_of(block: Block, writing: Any, path: Path) -> Any:
     if block.get("kind", "function") != "function":
         return _free_text_as_object(block.get("input_raw"), writing.loss, path)
     if "input_raw" in block:
-        message = "the wire takes a JSON object as arguments"
+        message = "the wire accepts only a JSON object as arguments"
         writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
     return block["input"]
 
@@ -207,7 +207,7 @@ def as_arguments(text: str | None) -> dict[str, Any]:
 def _free_text_as_object(text: str | None, loss: Loss, path: Path) -> dict[str, Any]:
     """The arguments that the text of a free-text call travels as."""
     said = as_arguments(text)
-    message = "a free-text call travels as a call with one text argument"
+    message = "a free-text call is written as a call with one text argument"
     loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
     loss.replace((*path, "input"), said, "custom_tool", "representation", message)
     if text is not None:
@@ -228,10 +228,10 @@ def free_text(wire: str = "input") -> Member:
 
 def _write_free_text(block: Block, writing: Writing, path: Path) -> str:
     if block["input"]:
-        message = "a free-text call has no arguments beside its text"
+        message = "a free-text call has no arguments besides its text"
         writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
     text: str | None = block.get("input_raw")
     if text is None:
-        message = "the wire demands a text"
+        message = "the wire requires a text"
         writing.loss.replace((*path, "input_raw"), "", "required_default", "representation", message)
     return text or ""

@@ -369,9 +369,9 @@ def _put_back(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing
     """Writes what is kept for this wire alone, where nothing else says it."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
         if where[-1] in wire or len(where) > len(path) + 1:
-            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+            writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
         else:
-            writing.loss.drop(where, "unsupported_field", "weakened", "what the item says has no member of this name")
+            writing.loss.drop(where, "unsupported_field", "weakened", "the written item has no member of this name")
 
 
 def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
@@ -424,26 +424,30 @@ def _has_no_effect(member: Member | None, value: Any, writing: Writing) -> bool:
 
 
 _NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
-    "cache": ("cache_hint", "weakened", "the wire has no cache marks"),
-    "signature": ("unsupported_field", "lost", "reasoning carries no proof on this wire"),
-    "refusal": ("unsupported_field", "weakened", "a refusal travels as ordinary text"),
-    "citations": ("unsupported_field", "weakened", "the wire has no citations in this place"),
+    "cache": ("cache_hint", "weakened", "the wire does not support cache marks"),
+    "signature": ("unsupported_field", "lost", "reasoning has no signature on this wire"),
+    "refusal": ("unsupported_field", "weakened", "a refusal is written as ordinary text"),
+    "citations": ("unsupported_field", "weakened", "the wire does not support citations in this place"),
     "name": ("unsupported_field", "weakened", "the item has no name on this wire"),
-    "title": ("unsupported_field", "weakened", "the wire has no titles of documents"),
-    "context": ("unsupported_field", "weakened", "the wire has no place for what is said of a document"),
-    "citations_enabled": ("unsupported_field", "weakened", "the wire does not say which documents may be cited"),
-    "detail": ("unsupported_field", "weakened", "the wire does not say how closely to look at an image"),
-    "transcript": ("unsupported_field", "weakened", "a transcript has no place beside its sound"),
+    "title": ("unsupported_field", "weakened", "the wire does not support titles of documents"),
+    "context": ("unsupported_field", "weakened", "the wire does not support the context of a document"),
+    "citations_enabled": ("unsupported_field", "weakened", "the wire does not state which documents may be cited"),
+    "detail": ("unsupported_field", "weakened", "the wire does not support the detail of an image"),
+    "transcript": ("unsupported_field", "weakened", "the wire does not support a transcript next to the audio"),
     "input_schema": ("unsupported_field", "weakened", "a tool that takes free text has no schema"),
-    "media_type": ("unsupported_field", "representation", "the provider tells the type of a medium from its bytes"),
-    "strict": ("unsupported_field", "weakened", "the wire does not say of one tool that its schema is enforced"),
+    "media_type": ("unsupported_field", "representation", "the provider derives the type of a medium from its bytes"),
+    "strict": ("unsupported_field", "weakened", "the wire does not support strict for a single tool"),
     "format": ("unsupported_field", "weakened", "a tool has no format on this wire"),
-    "adapter": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
-    "definition": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
-    "stop_sequence": ("unsupported_field", "weakened", "the wire does not tell which text ended an answer"),
-    "logprobs": ("unsupported_field", "lost", "the wire has no place for log probabilities of this shape"),
-    "alternatives": ("unsupported_field", "lost", "the wire gives one answer"),
-    "estimated": ("unsupported_field", "weakened", "the wire does not tell estimates from counts"),
+    "adapter": ("unsupported_field", "representation", "only a provider's own tool has this member"),
+    "definition": ("unsupported_field", "representation", "only a provider's own tool has this member"),
+    "stop_sequence": (
+        "unsupported_field",
+        "weakened",
+        "the wire does not state which stop sequence ended the response",
+    ),
+    "logprobs": ("unsupported_field", "lost", "the wire does not support log probabilities of this shape"),
+    "alternatives": ("unsupported_field", "lost", "the wire returns only one answer"),
+    "estimated": ("unsupported_field", "weakened", "the wire does not distinguish estimates from counts"),
 }
 """Code, severity and message of a canonical member that an item of a wire has no member for."""
 

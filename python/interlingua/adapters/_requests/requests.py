@@ -159,7 +159,7 @@ class Table(Body):
                 body["model"] = model
         write_members(request, body, self._places, writing, apart)
         if not self._says_parallel and request.get("parallel_tool_calls") is not None:
-            message = "the wire does not say whether several tools may be called at once"
+            message = "the wire does not state whether several tools may be called at once"
             severity = parallel_severity(request)
             writing.loss.drop(("parallel_tool_calls",), "unsupported_field", severity, message)
 

@@ -53,7 +53,7 @@ class Cache:
 
 
 CACHE: Final = Cache()
-REFUSED_CACHE: Final = Cache("reasoning takes no cache mark")
+REFUSED_CACHE: Final = Cache("reasoning cannot hold a cache mark")
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
@@ -72,9 +72,9 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
     for name, value in fields.items():
         where = (*path, "provider_state", "fields", name)
         if name in wire:
-            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+            writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
         elif value is None and not writing.answering:  # of an answer all is kept that it says
-            writing.loss.drop(where, "unsupported_field", "representation", "no such member is read from the wire")
+            writing.loss.drop(where, "unsupported_field", "representation", "a reader of the wire gives no such member")
         else:
             wire[name] = value
             if name == "cache_control":
@@ -131,7 +131,7 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     value: Wire = block["value"]
     kind = string(value["type"])
     if not may_stand(kind, place) and not writing.answering:
-        raise Refused("unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item cannot be represented in this place")
     native_item(block, kind, None, writing, path)
     writing.marked(value)
     return value
@@ -155,7 +155,9 @@ def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
     for position, citation in enumerate(citations or ()):
         where = (*path, "citations", position)
         if not writing.cites:
-            writing.loss.drop(where, "unsupported_field", "weakened", "this version takes no citations in this place")
+            writing.loss.drop(
+                where, "unsupported_field", "weakened", "the API version does not support citations in this place"
+            )
         elif (fields := citation_fields(citation, writing, where)) is not None:
             written.append(_citation_to_wire(citation, fields, writing, where))
     return written if written or citations == [] else ABSENT
@@ -167,7 +169,7 @@ def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writi
         if name == "file_id" and not writing.answering:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
-            message = "requests do not take the file id of a citation"
+            message = "requests do not accept the file id of a citation"
             writing.loss.drop(where, "unsupported_field", "representation", message)
         else:
             wire.setdefault(name, value)
@@ -200,7 +202,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     """A text with what it cites; None for one without visible characters, which is reported."""
     if is_blank(block["text"], place):
         writing.loss.drop(
-            path, "empty_content", "representation", "the target takes no text without visible characters"
+            path, "empty_content", "representation", "the target does not accept a text without visible characters"
         )
         return None
     writing.cites = place == ASSISTANT or not writing.stricter

@@ -274,7 +274,7 @@ def _default_limit(body: Wire, writing: Writing) -> None:
             limit = min(limit, most)
         body["max_tokens"] = limit
         writing.loss.replace(
-            ("max_output_tokens",), limit, "required_default", "representation", "the target demands a limit"
+            ("max_output_tokens",), limit, "required_default", "representation", "the target requires a limit"
         )
 
 
@@ -289,7 +289,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     _default_limit(body, writing)
     _TABLE.write_members(request, body, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
-        message = "the target takes the id of the user only"
+        message = "the target accepts only the id of the user"
         if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):
             body["metadata"] = kept
     if "body_version" in dialect:
@@ -307,7 +307,7 @@ def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) ->
         body[_BETAS] = betas
         where = ("options", writing.endpoint.adapter, _BETAS)
         writing.loss.replace(
-            where, betas, "unsupported_field", "representation", "betas stand in the body here, in no header"
+            where, betas, "unsupported_field", "representation", "betas are in the body here, not in a header"
         )
 
 

@@ -298,13 +298,13 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if parallel is not None:
         if not body.get("tools") or wire.get("type") == "none":
-            message = "where nothing can be called, nothing is called at once"
+            message = "where no tool can be called, parallel calls have no effect"
             writing.loss.drop(("parallel_tool_calls",), "combination", "representation", message)
         else:
             wire["disable_parallel_tool_use"] = not parallel
             if fitted is None:
                 wire["type"] = "auto"
-                message = "the parallel switch stands in a choice"
+                message = "the wire has the parallel switch inside the tool choice"
                 auto = {"type": "auto"}
                 writing.loss.replace(("tool_choice",), auto, "required_default", "representation", message)
     if wire:

@@ -191,7 +191,7 @@ def set_to_wire(tools: list[Tool], run: tuple[int, ...], writing: Writing) -> Wi
         if position == run[-1]:
             writing.mark(wire, cache, ("tools", position))
         else:
-            message = "a set of tools is marked behind its last tool"
+            message = "the cache mark of a toolset is after its last tool"
             writing.loss.drop(("tools", position, "cache"), "cache_hint", "weakened", message)
     return wire
 

@@ -178,7 +178,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if place == RESULT or block["type"] in THINKING_TYPES:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "no mark for the cache may stand here")
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a cache mark is not allowed here")
         return None
     return writing.mark(block["cache"], path)
 
@@ -283,7 +283,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.answering and place not in _PLACES.get(kind, _TURNS):
-        raise Refused("unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item cannot be represented in this place")
     if len(value) == 1 and "cachePoint" in value and cache_from_wire(value["cachePoint"]) is not None:
         raise Refused("unsupported_block", "a mark for the cache has a canonical form of its own")
     native_item(block, kind, lambda wire, reading: block_from_wire(wire, place, reading), writing, path, _OPAQUE)

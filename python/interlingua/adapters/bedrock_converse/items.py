@@ -197,12 +197,14 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         return write_item(_ROWS["citationsContent"], block, writing, path)
     if not text.strip() and not (text and state):
         writing.loss.drop(
-            path, "empty_content", "representation", "the target takes no text without visible characters"
+            path, "empty_content", "representation", "the target does not accept a text without visible characters"
         )
         return None
     for position in range(len(block.get("citations") or ())):
         where = (*path, "citations", position)
-        writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
+        writing.loss.drop(
+            where, "foreign_state", "weakened", "a citation of another provider cannot be represented here"
+        )
     kind = "guardContent" if place in (USER, SYSTEM) and _is_guarded(state) else "text"
     return write_item(_ROWS[kind], block, writing, path)
 
@@ -228,6 +230,6 @@ def _citation_to_wire(citation: Block, writing: Writing, path: Path) -> Wire | N
     report_citation(citation, writing, path, SPAN)
     wire = laid_over(wire, {**fields}, writing, (*path, "provider_state", "fields"))
     if (kind := _citation_type(wire)) != citation["type"]:
-        message = "its place says what a citation is"
+        message = "the type of a citation follows from its place"
         writing.loss.replace((*path, "type"), kind, "unsupported_field", "weakened", message)
     return wire

@@ -83,7 +83,7 @@ def from_wire_response(
     message = output.get("message") if isinstance(output, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     if message is None or type(content) is not list:
-        raise InvalidAnswer("the answer has no message with content", path="/output/message/content", adapter=NAME)
+        raise InvalidAnswer("the response has no message with content", path="/output/message/content", adapter=NAME)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
     response = assembled(body, blocks, reading)
@@ -126,7 +126,7 @@ def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
         place = USER if block["type"] == "image" else ASSISTANT
         wire = block_to_wire(block, place, writing, path)
         if wire is not None and block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "an answer has no cache points")
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a response has no cache points")
         return wire
     shown: Wire = {"text": block["text"]}
     proof = block.get("signature") != ""

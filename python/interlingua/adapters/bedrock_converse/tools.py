@@ -29,7 +29,7 @@ def _write_description(tool: Tool, writing: Writing, path: Path) -> Any:
     description = tool.get("description", ABSENT)
     if description is ABSENT or description:
         return description
-    message = "an empty description is not taken"
+    message = "the target does not accept an empty description"
     writing.loss.drop((*path, "description"), "empty_content", "representation", message)
     return ABSENT
 

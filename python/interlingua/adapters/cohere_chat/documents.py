@@ -102,10 +102,10 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     """A document; None for one without words, which is reported. Raises `Refused` for one that is no text."""
     text = words_of(block)
     if text is None or block["source"].get("content") == []:
-        raise Refused("unsupported_source", "the wire takes documents as text")
+        raise Refused("unsupported_source", "the wire accepts documents only as text")
     sent_as(block, Medium(TEXT, text, block.get("media_type")), writing.loss, path)
     if not text:
-        writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
+        writing.loss.drop(path, "empty_content", "lost", "the provider does not accept an empty document")
         return None
     return write_item(_DOCUMENT, block, writing, path)
 
@@ -130,7 +130,7 @@ def _write_data(block: Block, writing: Writing, path: Path) -> Any:
     if parsed is not None and not described and arguments_text(parsed) == text and not _is_described(parsed):
         return parsed
     if media_type != _TEXT:
-        message = "a document is a plain text here"
+        message = "a document is plain text here"
         writing.loss.replace((*path, "media_type"), _TEXT, "unsupported_value", "representation", message)
     return {"text": text, **described}
 

@@ -250,11 +250,11 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
     for position, index, _ in writing.documents:
         where = ("messages", position, "content", index, "citations_enabled")
         if cited and not messages[position]["content"][index].get("citations_enabled"):
-            message = "the answer cites all documents"
+            message = "the response cites all documents"
             writing.loss.replace(where, True, "required_default", "representation", message)
     # moved last of all: what an entry names must still stand in its place
     for position, index, _ in moving:
-        message = "the model reads documents before what the user said last"
+        message = "the model reads documents before the last user message"
         to = ("messages", last, "content", first)
         writing.loss.move(("messages", position, "content", index), to, "media_moved", "representation", message)
     body["documents"] = [document for _, _, document in [*staying, *moving]]

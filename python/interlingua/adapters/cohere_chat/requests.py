@@ -206,7 +206,7 @@ def _is_no_option(name: str, value: Any, members: Members[Reading]) -> bool:
         asked_by = [{"role": one["role"], "content": []} for one in members.body["messages"] if one["role"] == "user"]
         if not documents_from_wire(value, False, asked_by[:1], members.reading):
             return False
-    raise InvalidWire(f"{name} stands in messages and tools")
+    raise InvalidWire(f"{name} is in messages and tools")
 
 
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:

@@ -77,9 +77,7 @@ class Writing(_turns.Writing):
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
         if canonical in self.calls:
-            raise InvalidRequest(
-                "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
-            )
+            raise InvalidRequest("an earlier call has this id; give each call its own id", path=pointer((*path, "id")))
         name = self.written_tool_name(block["name"], path)
         self.calls[canonical] = name, wire_id
         return name

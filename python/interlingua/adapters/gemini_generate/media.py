@@ -138,15 +138,15 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         endpoint = writing.endpoint
         refuse_source(block, medium, _TAKES, writing, lambda uri: is_fetched(uri, kind, endpoint))
     if medium.media_type is not None and not _takes(medium.media_type, place, writing):
-        raise Refused("unsupported_source", "the target does not take this media type")
+        raise Refused("unsupported_source", "the target does not accept this media type")
     sent = sent_as(block, medium, writing.loss, path)
     read = _block_type(medium.media_type, "" if medium.kind == BYTES else medium.data)
     if read != kind:
-        message = "the media type says what a medium is"
+        message = "the kind of a medium follows from its media type"
         writing.loss.replace((*path, "type"), read, "unsupported_value", "representation", message)
     if "detail" in sent and not (sent["detail"] in DETAIL.there and _takes_detail(place, writing)):
         severity = severity_of("detail", sent.pop("detail"), "weakened")
-        writing.loss.drop((*path, "detail"), "unsupported_field", severity, "there is no such level in this place")
+        writing.loss.drop((*path, "detail"), "unsupported_field", severity, "this level is not available in this place")
     return write_item(_ROWS["inlineData" if medium.kind == BYTES else "fileData", kind], sent, writing, path)
 
 

@@ -336,7 +336,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
             case "thinking" if place == MODEL and writing.is_native(block):
                 return _thinking_to_wire(block, writing, path)
             case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
-                raise Refused("unsigned_thinking", "reasoning is only taken back from where it came")
+                raise Refused("unsigned_thinking", "the provider accepts only its own reasoning")
             case "thinking" | "redacted_thinking" if place == MODEL:
                 raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
             case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
@@ -360,7 +360,7 @@ def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 
 def _report_empty(writing: Writing, path: Path) -> None:
-    writing.loss.drop(path, "empty_content", "representation", "the target takes no empty text")
+    writing.loss.drop(path, "empty_content", "representation", "the target does not accept an empty text")
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -395,9 +395,9 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     value: Wire = block["value"]
     kind = kind_of(value)
     if not value:
-        raise Refused("empty_content", "the target takes no empty part")
+        raise Refused("empty_content", "the target does not accept an empty part")
     if place != _PLACES.get(kind, place) or (place == RESULT and kind not in ("inlineData", "fileData")):
-        raise Refused("unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item cannot be represented in this place")
     return native_item(block, kind, lambda part, reading: block_from_part(part, place, reading), writing, path)
 
 
@@ -440,11 +440,11 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     if media or late:
         whole["parts"] = media + late
     if block.get("is_error"):
-        message = "the failure travels as the member error of the response"
+        message = "the failure is written as the member error of the response"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
         if texts == [""]:
             empty = next(at for at, item in enumerate(content) if item["type"] == "text")
-            message = "a failure without a text is the empty text on the wire"
+            message = "a failure without a text is an empty text on the wire"
             writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
     return [write_item(_RESULT, whole, writing, path)]
 

@@ -308,7 +308,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     _TABLE.write_options(request, body, writing)
     if "cachedContent" in body and not _CACHED.isdisjoint(body):
         del body["cachedContent"]
-        message = "the target takes a cache only in the place of instructions and tools"
+        message = "the target accepts a cache only instead of instructions and tools"
         writing.loss.drop(("options", NAME, "cachedContent"), "combination", "lost", message)
 
 
@@ -319,7 +319,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
     if writing.source.get("logprobs"):
         return within(name, value, 0, MOST_LOGPROBS, writing)
     severity = severity_of(name, value, "lost")
-    writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+    writing.loss.drop((name,), "combination", severity, "alternatives are returned only with log probabilities")
     return None
 
 
@@ -387,7 +387,7 @@ _FORMS: Final = Forms(_form, json=_JSON, enforced=True)
 
 def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     taken = writing.dialect.get("labels") is True
-    message = "the target keeps no such data with a request"
+    message = "the target does not accept this data with a request"
 
     def fits(label: str, text: Any) -> bool:
         return taken and type(text) is str and _is_label(label) and _is_label(text)

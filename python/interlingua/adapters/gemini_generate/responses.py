@@ -113,7 +113,7 @@ def report_citations(
         given, read_again = block.get("citations") or [], again.get("citations") or []
         if difference([_source(one) for one in given], [_source(one) for one in read_again]) is not None:
             where = (*path, position, "citations")
-            message = "the grounding names other sources of this text"
+            message = "the grounding has other sources for this text"
             writing.loss.replace(where, read_again, "combination", "weakened", message)
 
 

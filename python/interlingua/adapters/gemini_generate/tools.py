@@ -142,13 +142,15 @@ def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
     target: str = made["$ref"]
     if target.startswith("#/definitions/"):
         made["$ref"] = "#/$defs/" + target.removeprefix("#/definitions/")
-        loss.replace((*path, "$ref"), made["$ref"], "schema_rewritten", "representation", "definitions have one place")
+        loss.replace(
+            (*path, "$ref"), made["$ref"], "schema_rewritten", "representation", "all definitions are in one place"
+        )
     _unite_definitions(made, loss, path)
     for name in [name for name in made if not (name == "$ref" or (name[:1] == "$" and _takes(name, made[name])))]:
         del made[name]
         weak = name not in _SILENT and name not in ("description", "title")
         code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "representation")
-        loss.drop((*path, name), code, severity, "a reference stands alone")
+        loss.drop((*path, name), code, severity, "a reference has no other keywords next to it")
 
 
 def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
@@ -159,7 +161,7 @@ def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
     if "$defs" not in made:
         rename(made, "definitions", "$defs", loss, path)
     elif type(there := made["$defs"]) is dict and there.keys().isdisjoint(older):
-        message = "definitions have one place"
+        message = "all definitions are in one place"
         for name in older:
             loss.move(
                 (*path, "definitions", name), (*path, "$defs", name), "schema_rewritten", "representation", message
@@ -418,7 +420,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         body["tools"] = items.put_back(wires, of)
         if moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they do not go as they came
             for position in moved:
-                to, message = of[home + 1][0], "all functions stand together"
+                to, message = of[home + 1][0], "all functions are together"
                 writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 

@@ -38,7 +38,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     image of an answer is, and the official one for Python fails on the texts that its server would send.
     """
     if writing.answering and not writing.state_of(block):
-        raise Refused("unsupported_block", "an answer has no images that every client of this wire can read")
+        raise Refused("unsupported_block", "a response has no images that every client of this wire can read")
     refuse_kind(block, writing)
     data: str = located(block).data
     refuse_source(block, located(block), (BYTES,), writing)

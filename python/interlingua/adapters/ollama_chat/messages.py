@@ -80,7 +80,7 @@ def _refuse_doubled(messages: list[Message]) -> None:
     calls = {block["id"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
     for position in range(len(messages) - 1, -1, -1):
         if messages[position]["role"] == "tool" and messages[position]["content"][0]["tool_use_id"] not in calls:
-            why = "this result came without a call, and would now be read as that of another one"
+            why = "this result was read without a call, and would now be read as the result of another call"
             where = ("messages", position, "content", 0, "tool_use_id")
             raise InvalidRequest(why, path=pointer(where), adapter=NAME)
 

@@ -145,7 +145,7 @@ class _References:
             self._left -= 1
             target = {**found, **{name: value for name, value in target.items() if name != "$ref"}}
         if target is not part:
-            message = "the server takes no references: what it stands for is written out"
+            message = "the server does not accept references: the referenced schema is inserted"
             self._loss.replace(path, target, "schema_rewritten", "representation", message)
         return target
 

@@ -134,7 +134,7 @@ def _begun(wire: Wire, position: int, writing: Writing) -> Wire:
         report_prefill(position, writing)
     elif "prefix" not in wire:
         path = ("messages", position, "provider_state", "fields", "prefix")
-        message = "the provider takes a last message of the model only as the beginning of its answer"
+        message = "the provider accepts a last message of the model only as a prefill"
         writing.loss.replace(path, True, "required_default", "representation", message)
         return {**wire, "prefix": True}
     return wire
@@ -184,7 +184,7 @@ class _Runs:
     def report(self) -> None:
         """Reports what was moved."""
         for path, to, left in self._entries:
-            message = "a tool message holds text alone: the medium travels in the next user message"
+            message = "a tool message contains only text: the medium is sent in the next user message"
             value = {"type": "text", "text": left}
             self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
@@ -198,7 +198,7 @@ def _without_those_of_the_model(message: Message, path: Path, writing: Writing) 
     for name in fields:
         if name in OF_THE_MODEL:
             at = (*path, "provider_state", "fields", name)
-            writing.loss.drop(at, "unsupported_field", "weakened", "a turn of the model alone has this member")
+            writing.loss.drop(at, "unsupported_field", "weakened", "only a turn of the model has this member")
     left = {name: value for name, value in fields.items() if name not in OF_THE_MODEL}
     return {**message, "provider_state": {**state, "fields": left}}
 

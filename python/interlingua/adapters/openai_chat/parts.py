@@ -142,10 +142,10 @@ def _medium_to_wire(block: Block, path: Path, writing: Writing, place: str) -> W
     part = encoding.get("part")
     if place != ASSISTANT or "member" not in encoding:  # what the provider itself said it takes back
         if kind == "video" and not (dialect.get("video_url") or part):
-            raise Refused("unsupported_block", "the wire has no part for a video")
+            raise Refused("unsupported_block", "the wire does not support video")
         refuse_kind(block, writing)
         if place != USER and not (place == TOOL and dialect.get("tool_result_media")):
-            raise Refused("unsupported_block", f"{kind} has no form in a message of this role")
+            raise Refused("unsupported_block", f"{kind} cannot be represented in a message of this role")
     by_url = kind == "document" and block["source"]["kind"] == WEB and not part and dialect.get("document_url")
     may_be_url = part or by_url or (kind == "document" and dialect.get("file_url"))
     sent = located_for(block, (*_TAKES[kind], WEB) if may_be_url else _TAKES[kind], writing)
@@ -153,7 +153,7 @@ def _medium_to_wire(block: Block, path: Path, writing: Writing, place: str) -> W
         media_type = bare_type(sent.media_type or "")
         sent = Medium(BYTES, sent.data, _AUDIO_ALIASES.get(media_type, media_type))
         if _format(sent.media_type or "") not in (dialect.get("audio_formats") or AUDIO.there):
-            raise Refused("unsupported_source", "the wire takes no sound of this format")
+            raise Refused("unsupported_source", "the wire does not accept audio of this format")
     row = _DOCUMENT if (by_url or part == "document_url") and sent.kind != FILE else _MEDIA[kind]
     return write_item(row, sent_as(block, sent, writing.loss, path), writing, path)
 

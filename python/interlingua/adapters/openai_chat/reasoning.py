@@ -102,7 +102,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     value = block["data"] if block["type"] == "redacted_thinking" else block["text"]
     shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
     if not value and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
-        writing.loss.drop(path, "empty_content", "representation", "empty reasoning says nothing in this place")
+        writing.loss.drop(path, "empty_content", "representation", "empty reasoning has no effect in this place")
         return PART, None
     if place == DETAILS:
         kind = "reasoning.encrypted" if block["type"] == "redacted_thinking" else "reasoning.text"
@@ -340,7 +340,7 @@ def effort_beside_tools(body: Wire, writing: Writing) -> None:
         return
     if body.get("reasoning_effort") != "none":
         body["reasoning_effort"] = "none"
-        message = "over this wire the model calls tools only without reasoning"
+        message = "on this wire the model calls tools only without reasoning"
         writing.loss.replace(("reasoning",), {"effort": "none"}, "combination", "weakened", message)
 
 

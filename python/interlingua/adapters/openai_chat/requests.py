@@ -143,7 +143,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
     most = top_logprobs(name, value, body, writing)
     if most is not None and not writing.source.get("logprobs"):
         body["logprobs"] = True
-        message = "alternatives are only given with log probabilities"
+        message = "alternatives are returned only with log probabilities"
         writing.loss.replace(("logprobs",), True, "required_default", "representation", message)
     return most
 
@@ -156,7 +156,9 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> No
     if writing.dialect.get("cache_hints") == "cache_control":
         MARK.write(value, body, NOTHING, (name,), writing)
     else:
-        writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
+        writing.loss.drop(
+            (name,), "cache_hint", "weakened", "the wire does not support a cache mark for the whole prompt"
+        )
 
 
 def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool:

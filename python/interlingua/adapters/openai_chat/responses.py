@@ -90,7 +90,7 @@ def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
         return None
     wire = logprobs_to_wire(logprobs)
     if wire != logprobs:
-        message = "every token has a list of others here, though it be empty"
+        message = "on this wire every token has a list of alternatives, even if it is empty"
         writing.loss.replace((*path, "logprobs"), wire, "required_default", "representation", message)
     return wire
 
@@ -214,7 +214,7 @@ def from_wire_response(
     if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(read_error(200, {}, body, endpoint))
     if "choices" not in body:
-        raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
+        raise InvalidAnswer("a response must have choices", path="/choices", adapter=NAME)
     return unwrap_answer_call(read_response(body, endpoint, ids)), []
 
 

@@ -71,7 +71,9 @@ def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
     if not _is_flat(given):
         return tool
     nested = {"type": "grammar", "grammar": {name: given[name] for name in ("syntax", "definition")}}
-    writing.loss.replace((*path, "format"), nested, "schema_rewritten", "representation", "the wire nests a grammar")
+    writing.loss.replace(
+        (*path, "format"), nested, "schema_rewritten", "representation", "the wire nests the grammar in an object"
+    )
     return {**tool, "format": nested}
 
 

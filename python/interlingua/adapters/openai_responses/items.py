@@ -211,19 +211,19 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
     if (is_one_of(value, CALLS) or is_one_of(value, OUTPUTS)) and isinstance(call_id := answered_call(value), str):
         reading.ran, apart, results = _answers_apart(turn)
         if call_id in apart and call_id not in reading.ran and not writing.answering:
-            message = "calls that the client runs, and what it answers, are calls and results"
+            message = "calls that the client runs, and their outputs, are calls and results"
             raise Refused("unsupported_value", message)
         canonical = results.get(call_id)
     others = not writing.answering and is_of_others(value, reading)  # nobody but the model speaks in an answer
     read = [] if others else item_from_wire(value, reading, starts=False)
     if len(read) != 1:
-        raise Refused("unsupported_value", "the item is no item of a model's turn")
+        raise Refused("unsupported_value", "the item is not an item of a turn of the model")
     if canonical is not None and read[0]["type"] == "tool_use":
         read[0]["id"] = canonical
     if read[0]["type"] == "opaque":
         native_item(block, value.get("type"), None, writing, path)
     else:  # a result may name it
-        message = "the item is read back as what it says"
+        message = "the item is read back as its canonical form"
         writing.loss.replace(path, read[0], "unsupported_value", "representation", message)
     turn.add(value, index)
     if isinstance(call_id := value.get("call_id"), str):
@@ -305,7 +305,7 @@ def _settle_reasoning(turn: _Turn) -> None:
         if plain or (followed is not None and _is_proven(item, followed)):
             continue
         turn.items[at] = None
-        message = "reasoning goes back only with its proof, and before the item that it led to"
+        message = "the provider accepts reasoning only with its signature, and before the item that it led to"
         path = (*turn.path, "content", index)
         _withdraw(path, turn)
         part = writing.placeholder_or_drop(block, path, Refused("unsigned_thinking", message))

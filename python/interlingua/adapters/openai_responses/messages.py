@@ -101,7 +101,10 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     silent = [position for position in silent if not _is_back(position, messages[position], writing)]
     for position in silent:
         writing.loss.drop(
-            ("messages", position), "empty_content", "representation", "a turn without items is no turn on this wire"
+            ("messages", position),
+            "empty_content",
+            "representation",
+            "a turn without items does not exist on this wire",
         )
     merges, last = _runs(messages, order, silent)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
@@ -113,7 +116,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     report_moves(order, messages, writing, silent)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
-        text = "neighbouring turns of the model are one run of items"
+        text = "neighbouring turns of the model are written as one run of items"
         writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "representation", text)
     return instructions, items
 

@@ -58,7 +58,7 @@ def _write_annotations(block: Block, writing: Writing, path: Path) -> Any:
     if not citations:
         return ABSENT
     if not has_native_citations(block, writing):
-        message = "citations of another provider have no form on this wire"
+        message = "citations of another provider cannot be represented on this wire"
         writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
         return ABSENT
     annotations: list[Wire] = []

@@ -99,7 +99,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
         body["store"] = False
-        message = "the provider keeps what is sent over this wire unless it is told not to"
+        message = "by default the provider stores requests of this wire"
         loss.replace(("options", NAME, "store"), False, "required_default", "representation", message)
     return posted("/responses", body)
 
@@ -115,7 +115,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
     """Writes what the provider refuses to go without."""
-    message = "the provider demands the member"
+    message = "the provider requires the member"
     for name, value in writing.dialect["demands"].items():
         if name in body:
             continue
@@ -141,7 +141,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> int:
     value = within_limit(name, value, writing)
     if value < LEAST_OUTPUT_TOKENS:
         value = LEAST_OUTPUT_TOKENS
-        message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
+        message = f"the wire does not accept a limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
     return value
 
@@ -149,7 +149,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> int:
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str] | None:
     if value:
         return [LOGPROBS]
-    writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
+    writing.loss.drop((name,), "unsupported_value", "representation", "the wire returns none unless it is requested")
     return None
 
 
@@ -181,7 +181,7 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     continued = any(body.get(name) for name in ELSEWHERE)
     if body.get("input") is None and not continued:
-        raise InvalidWire("a request needs an input, or names a conversation or a prompt", path="/input", adapter=NAME)
+        raise InvalidWire("a request needs an input, a conversation or a prompt", path="/input", adapter=NAME)
     instructions = body.get("instructions")
     try:
         declaring = leading(body.get("input"))

@@ -121,7 +121,7 @@ def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
     for name in writing.state_of(response).get("fields") or ():
         if name in end and end[name] != body.get(name):
             where = ("provider_state", "fields", name)
-            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+            writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
     body |= end
 
 
@@ -132,7 +132,7 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
     if not of_blocks:
         answers.report_logprobs(response, writing.loss, ())
     elif (read := {"content": of_blocks}) != response.get("logprobs"):
-        why = "log probabilities stand with their text on this wire"
+        why = "on this wire log probabilities are part of their text"
         writing.loss.replace(("logprobs",), read, "combination", "representation", why)
 
 

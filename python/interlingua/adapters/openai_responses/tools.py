@@ -186,7 +186,7 @@ def report_order(tools: list[Item], writing: Writing) -> None:
     ranks = [_rank(tool, items, writing) for tool in tools]
     order = sorted(range(len(tools)), key=ranks.__getitem__)
     for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool would rather stay than another
-        message = "tools that items declare stand behind the others"
+        message = "tools that items declare are after the others"
         writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 
@@ -320,7 +320,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     if NAMESPACE in encoding and wire.pop(NAMESPACE, None) is not None:  # what belongs to the namespace itself
         if name_in_namespace(tool["name"], encoding, writing) is None:
             where = (*path, "provider_state", "fields", NAMESPACE)
-            writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
+            writing.loss.drop(where, "combination", "weakened", "the tool is no longer in its namespace")
     return wire
 
 
@@ -348,7 +348,7 @@ def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
         case {"type": "grammar", "grammar": {**parts}} if len(tool["format"]) == 2 and "type" not in parts:
             flat = {"type": "grammar", **parts}
             writing.loss.replace(
-                (*path, "format"), flat, "schema_rewritten", "representation", "the wire nests no grammar"
+                (*path, "format"), flat, "schema_rewritten", "representation", "the wire does not nest the grammar"
             )
             return {**tool, "format": flat}
         case _:
