@@ -415,7 +415,8 @@ def lost_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]
     for position, block in enumerate(answer["message"]["content"]):
         if block["type"] == "tool_use" and "input_raw" in block and block.get("kind") != "custom":
             report_text(block, ("message", "content", position), loss)
-    return [*(entry for entry in reported if entry["code"] not in _NOT_STREAMED), *loss.entries]
+    # before the rest, which may move the calls
+    return [*loss.entries, *(entry for entry in reported if entry["code"] not in _NOT_STREAMED)]
 
 
 PROBE: Final = "…"
