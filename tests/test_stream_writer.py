@@ -98,6 +98,19 @@ def test_a_malformed_event_is_refused_and_ends_the_stream(wire: str) -> None:
     assert writer.feed(begun) == []
 
 
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_delta_outside_of_its_block_is_refused(wire: str, begins: bool) -> None:
+    """Before the block has begun, and after it has ended (spec/4-streams.md#order): nothing is lost silently."""
+    first, *of_block, _ = told(text("hello"))
+    writer = StreamWriter(wire, report=False)
+    for event in [first, *(of_block if begins else ())]:
+        writer.feed(event)
+    with pytest.raises(InvalidRequest, match="has not begun"):
+        writer.feed({"type": "text_delta", "index": 0, "text": "more"})
+    assert writer.done
+
+
 def test_a_loss_that_is_refused_ends_the_stream() -> None:
     events = told({"type": "redacted_thinking", "text": "", "data": "x"})
     writer = StreamWriter("openai_chat", strict="lost")

@@ -24,6 +24,7 @@ from interlingua.wire import sse
 EVENT, EXCEPTION, ERROR, DAMAGED = "event", "exception", "error", "damaged"
 
 _PRELUDE: Final = struct.Struct("!III")
+_LENGTHS: Final = struct.Struct("!II")
 _NUMBER: Final = struct.Struct("!I")
 _LENGTH: Final = struct.Struct("!H")
 _LEAST: Final = _PRELUDE.size + _NUMBER.size
@@ -104,11 +105,11 @@ def _frame(message: bytes, length: int) -> Frame | None:
         return None
     start = _PRELUDE.size + length
     try:
-        name, kind, said = _described(message[_PRELUDE.size : start])
+        name, kind, error_text = _described(message[_PRELUDE.size : start])
         data = message[start:end].decode()
     except (IndexError, ValueError, struct.error):
         return None
-    return Frame(name, data or said, kind)
+    return Frame(name, data or error_text, kind)
 
 
 _NAMES: Final = {EVENT: ":event-type", EXCEPTION: ":exception-type", ERROR: ":error-code"}
@@ -148,8 +149,8 @@ def _headers(block: bytes) -> dict[str, str]:
 def encode(frame: Frame) -> bytes:
     """Return a frame as one message."""
     headers, data = _header_block(frame.kind, frame.event), frame.data.encode()
-    prelude = struct.pack("!II", _LEAST + len(headers) + len(data), len(headers))
-    message = prelude + _NUMBER.pack(crc32(prelude)) + headers + data
+    prelude = _LENGTHS.pack(_LEAST + len(headers) + len(data), len(headers))
+    message = b"".join((prelude, _NUMBER.pack(crc32(prelude)), headers, data))
     return message + _NUMBER.pack(crc32(message))
 
 

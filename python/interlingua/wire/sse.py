@@ -5,7 +5,7 @@ Source: the WHATWG HTML standard, section "Server-sent events".
 
 Strategy: lines end with LF, CRLF or CR, so the decoder first makes all line ends LF. A CR at the end of a chunk may be
 half of a CRLF: the decoder does not wait, but skips one LF that follows. Frames are then the text between blank lines.
-They are split in one step, because a stream has many frames and Python is slow per line. Only whole lines are decoded
+Nearly all have one shape, and are read line by line without a look at their fields. Only whole lines are decoded
 to text, so a character that is cut between two chunks is complete by then. U+2028 and U+0085 are ordinary characters.
 """
 
@@ -94,10 +94,10 @@ class Decoder:
         event's name before it. Returns None for any other text."""
         head = self._head
         if not (head and text.startswith(head)):
-            found = _HEAD.match(text)
-            if found is None:
+            match = _HEAD.match(text)
+            if match is None:
                 return None
-            self._name, self._head = found[1], found[0]
+            self._name, self._head = match[1], match[0]
             head = self._head  # nearly all frames of a stream have the same name as the previous frame
         blank = "\r\n\r\n" if text.endswith("\r\n\r\n") else "\n\n"
         data = text[len(head) : -len(blank)]
@@ -115,26 +115,31 @@ class Decoder:
         return chunk.removeprefix(_BYTE_ORDER_MARK)
 
 
-# Nearly all streams consist of frames of one shape: one line of data, with or without a line with the event's name
-# before it. They are matched in one step, and the number of lines shows whether there is anything else between them.
-_NAMED: Final = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
-_BARE: Final = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
 _HEAD: Final = re.compile(r"(?:event: ([^\r\n]*)\r?\n)?data: ")
 
 
-def _frames(lines: bytes) -> list[Frame]:
-    """Return the frames of some whole lines, each frame with its blank line."""
-    text = lines.decode("utf-8", "surrogateescape")
-    if text.startswith("event: "):
-        rows = _NAMED.findall(text)
-        if rows and 3 * len(rows) == text.count("\n"):
-            return [Frame(name, data) for name, data in rows]
-    elif text.startswith("data: "):
-        rows = _BARE.findall(text)
-        if rows and 2 * len(rows) == text.count("\n"):
-            return [Frame(None, data) for data in rows]
-    parts = (_frame_of_lines(part.split("\n")) for part in text.split("\n\n"))
-    return [frame for frame in parts if frame is not None]
+def _frames(text: bytes) -> list[Frame]:
+    """Return the frames of some whole lines."""
+    frames: list[Frame] = []
+    lines = text.decode("utf-8", "surrogateescape").split("\n")
+    lines += ("", "")  # the end of input ends the last frame
+    at, end = 0, len(lines) - 2
+    while at < end:
+        line = lines[at]
+        # nearly all frames are one line of data, with or without a line with the event's name before it
+        if line.startswith("data: ") and not lines[at + 1]:
+            frames.append(Frame(None, line[6:]))
+            at += 2
+        elif line.startswith("event: ") and not lines[at + 2] and lines[at + 1].startswith("data: "):
+            frames.append(Frame(line[7:], lines[at + 1][6:]))
+            at += 3
+        else:
+            blank = lines.index("", at)
+            frame = _frame_of_lines(lines[at:blank])
+            if frame is not None:
+                frames.append(frame)
+            at = blank + 1
+    return frames
 
 
 def _frame_of_lines(lines: list[str]) -> Frame | None:

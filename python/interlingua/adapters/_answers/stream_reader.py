@@ -16,6 +16,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.types import Error, ErrorCategory, StreamEvent
+from interlingua.wire.sse import Frame
 
 Block = dict[str, Any]
 Lane = tuple[int, ...]
@@ -285,7 +286,7 @@ class Answer:
         self.last: Event | None = None
         self._held: list[Event] = []
 
-    def take(self, frame: Any) -> Event | None:
+    def take(self, frame: Frame) -> Event | None:
         """Takes a frame. Gives the one event of a frame that goes on with a text and says nothing else, as most do."""
         repeated = self.due.repeated
         if repeated is not None:
@@ -305,11 +306,11 @@ class Answer:
             self.patch(json.loads(data), frame)
         return None
 
-    def patch(self, data: Any, frame: Any) -> None:
+    def patch(self, data: Any, frame: Frame) -> None:
         """Takes the data of a frame."""
         raise NotImplementedError
 
-    def repeats(self, part: Part, frame: Any, *path: str | int, beside: str = "") -> None:
+    def repeats(self, part: Part, frame: Frame, *path: str | int, beside: str = "") -> None:
         """A text of the first answer goes on, and the frame says nothing else: those like it need not be decoded whole.
 
         `path` is that of the text, `beside` a member behind it that differs as well, and is counted (`count`).

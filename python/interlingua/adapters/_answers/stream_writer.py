@@ -145,7 +145,7 @@ class Writer:
             return []
         open_block = self._going_on
         if open_block is None or open_block.index != index or open_block.choice != choice:
-            open_block = self._going_on = self.open_blocks.get((choice, index))
+            open_block = self._going_on = self.open_blocks[choice, index]
         frame = self.piece(open_block, event["text"])
         return [] if frame is None else [frame]
 
@@ -173,37 +173,33 @@ class Writer:
                 open_block = self.open_blocks[choice, index] = OpenBlock(choice, index, event["block"])
                 self.begin(open_block)
                 self.more(open_block, open_block.block.get("text", ""))
-            case "tool_use_end":
-                self._write_arguments(self.open_blocks.get((choice, event["index"])), event)
             case "block_stop":
                 ending = self.open_blocks.pop((choice, event["index"]), None)
                 if ending is not None:
                     ending.block = event["block"]
-                    self._stop(ending)
+                    self.more(ending, self.unsent(ending))
+                    self.end(ending)
             case "message_complete":
                 self.complete(event["response"])
             case "error":
                 self.fail(event["error"])
             case _:
-                pass  # what a call is says its block; events of later versions
+                pass  # what a call was says its block; events of later versions
 
-    def _stop(self, open_block: OpenBlock) -> None:
+    def unsent(self, open_block: OpenBlock) -> str:
+        """What no piece said of a block that has ended, because its source told it when it was whole."""
         block = open_block.block
         match block["type"]:
-            case "text" | "thinking" if len(block["text"]) > open_block.sent:
-                self.more(open_block, block["text"][open_block.sent :])
-            case "tool_use":
-                self._write_arguments(open_block, block)
+            case "text" | "thinking":
+                text: str = block["text"]
+                return text[open_block.sent :]
+            case "tool_use" if not open_block.sent:
+                return self.unsent_arguments(open_block, block)
             case _:
-                pass
-        self.end(open_block)
-
-    def _write_arguments(self, open_block: OpenBlock | None, call: Wire) -> None:
-        if open_block is not None and not open_block.sent:
-            self.more(open_block, self.unsent_arguments(open_block, call))
+                return ""
 
     def unsent_arguments(self, open_block: OpenBlock, call: Wire) -> str:
-        """The arguments of a call of which nothing has been said, because its source told it when it was whole."""
+        """The arguments of a call of which nothing has been said."""
         text: str | None = call.get("input_raw")
         if open_block.kind == FREE:
             open_block.kind, open_block.template = "tool_use", None
@@ -232,9 +228,9 @@ class Writer:
         if (frame := self.piece(open_block, text)) is not None:
             self.frames.append(frame)
 
-    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
+    def piece(self, open_block: OpenBlock, text: str) -> Any:
         """The frame of a piece of a block; None when it says nothing, or is not told in pieces."""
-        if open_block is None or not text:
+        if not text:
             return None
         template = open_block.template
         if template is None:
@@ -302,58 +298,51 @@ def encoded(writer: Writer, places: str = "") -> "Encoder[Any]":
 
 
 class InTurn:
-    """When events are due on a wire with fewer places than an answer has blocks. Blocks of other wires may interleave: what
-    belongs to a later one waits until the one before it in its place has ended. While nothing is `waiting`, deltas need not
-    be asked for: they are due when they come.
+    """When events are due on a wire with one place for several blocks of an answer. Blocks of other wires may interleave: what
+    belongs to a later one waits until the one before it in this place has ended. While nothing is `waiting`, deltas need not be
+    asked for: they are due when they come.
 
-    `places` says what has one place in the wire: `all` blocks, the `prose` (texts and reasoning), or each `kind` of prose.
+    `places` says what has one place in the wire: `all` blocks, or the `prose` (texts and reasoning); nothing where each has its own.
     """
 
-    __slots__ = ("_begun", "_places", "waiting")
+    __slots__ = ("_open", "_places", "waiting")
 
     def __init__(self, places: str) -> None:
         self._places = places
-        self._begun: dict[tuple[int, str], int] = {}
+        self._open: dict[int, int] = {}  # the block that has the place, by the answer
         self.waiting: dict[tuple[int, int], list[Event]] = {}
 
     def due(self, event: Event) -> list[Event]:
         """The events that are due when this one comes."""
-        kind = event["type"]
-        place: tuple[int, int] = (event.get("choice") or 0, event.get("index", -1))
+        choice: int = event.get("choice") or 0
+        index: int = event.get("index", -1)
+        place = (choice, index)
         if place in self.waiting:
             self.waiting[place].append(event)
             return []
-        if kind == "block_start":
-            lane = self._lane(event)
-            if lane[1]:
-                if lane in self._begun:
+        match event["type"]:
+            case "block_start" if self._places == "all" or (self._places and event["block"]["type"] in _PROSE):
+                if choice in self._open:
                     self.waiting[place] = [event]
                     return []
-                self._begun[lane] = place[1]
-        elif kind == "block_stop":
-            # a block may end as one of another type
-            lanes = [lane for lane, index in self._begun.items() if lane[0] == place[0] and index == place[1]]
-            if lanes:
-                del self._begun[lanes[0]]
-                return [event, *self._released(lanes[0])]
-        elif kind == "error":
-            held = [waiting for events in self.waiting.values() for waiting in events]
-            self.waiting.clear()
-            return [*held, event]
+                self._open[choice] = index
+            case "block_stop" if self._open.get(choice) == index:
+                del self._open[choice]
+                return [event, *self._released(choice)]
+            case "error":
+                held = [waiting for events in self.waiting.values() for waiting in events]
+                self.waiting.clear()
+                return [*held, event]
+            case _:
+                pass
         return [event]
 
-    def _lane(self, start: Event) -> tuple[int, str]:
-        """The place of a block that begins; an empty word where it needs none."""
-        kind: str = start["block"]["type"]
-        word = "all" if self._places == "all" else "" if kind not in _PROSE else self._places
-        return (start.get("choice") or 0, kind if word == "kind" else word)
-
-    def _released(self, lane: tuple[int, str]) -> list[Event]:
+    def _released(self, choice: int) -> list[Event]:
         released: list[Event] = []
         for place, held in list(self.waiting.items()):
-            if self._lane(held[0]) == lane:
+            if place[0] == choice:
                 released += self.waiting.pop(place)
                 if held[-1]["type"] != "block_stop":
-                    self._begun[lane] = place[1]
+                    self._open[choice] = place[1]
                     break
         return released

@@ -38,9 +38,9 @@ class ClaudeWriter(Writer):
         self.begin_message()
         super().begin(open_block)
 
-    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
+    def piece(self, open_block: OpenBlock, text: str) -> Any:
         """Arguments that are null are none, as some say it."""
-        if text == "null" and open_block is not None and open_block.kind == "tool_use" and not open_block.sent:
+        if text == "null" and open_block.kind == "tool_use" and not open_block.sent:
             return None
         return super().piece(open_block, text)
 

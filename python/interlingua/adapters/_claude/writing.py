@@ -7,7 +7,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.adapters._engine.as_read import MARKS
 from interlingua.adapters._engine.kit import report_unknown
-from interlingua.adapters._engine.writing import CallIds
+from interlingua.adapters._engine.writing import CallIds, ToolNames
 from interlingua.adapters._history import turns as _turns
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -22,9 +22,7 @@ when it is read back (None for the same)."""
 class Writing(_turns.Writing):
     """The target and the report, with what both wires of Anthropic's models need besides.
 
-    `answers`: an answer is written, which may hold what no request may.
-    `call_ids` are the ids that the wire takes, `longest_name` how long the name of a tool may be, `mark_name` the member that
-    is a mark for the cache. `marks` are those that are not settled yet.
+    `call_ids` and `tool_names` are those that the wire takes, `mark_name` is the member that is a mark for the cache. `marks` are those that are not settled yet.
     """
 
     __slots__ = (
@@ -42,10 +40,10 @@ class Writing(_turns.Writing):
         endpoint: Endpoint,
         loss: Loss,
         call_ids: CallIds,
-        longest_name: int,
+        tool_names: ToolNames,
         mark_name: str,
     ) -> None:
-        super().__init__(source, endpoint, loss, longest_name, call_ids)
+        super().__init__(source, endpoint, loss, tool_names, call_ids)
         self.marks: list[Mark] = []
         self.marks_beside = 0  # that of the request, which stands behind all others
         self.short = False  # a mark of a short lifetime is written

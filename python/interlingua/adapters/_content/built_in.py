@@ -5,15 +5,24 @@ In canonical form such a tool is a function with a fixed name, description and s
 its own wire alone has: the tool reaches every model, and its calls come back as the client knows them.
 """
 
+import pathlib
 from collections.abc import Mapping
 from copy import deepcopy
-from pathlib import Path
 from typing import Any, Final
 
 from interlingua.adapters._engine.items import Row, read_item
-from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text, keep_spelling
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    Wire,
+    arguments_text,
+    keep_spelling,
+    report_replayable_state,
+    within,
+)
 from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical import json
+from interlingua.canonical.loss import Path
 
 Item = dict[str, Any]
 
@@ -80,9 +89,91 @@ class Tool:
         return f"{self.description}\n\n{{{text}}}" if text else self.description
 
 
+# ---------------------------------------------------------------------------------------------- sets of tools
+
+OF_FUNCTION: Final = frozenset((*BESIDE, "provider_state"))
+"""The members that a function of a set may have and still be what the definition stands for."""
+_OF_THE_FIRST: Final = ("id", "signature", "fields")
+"""The members of a provider state that only the first function of a set may have."""
+
+
+def functions_of_set(kind: str, known: Mapping[str, Item], reading: Reading) -> list[Item]:
+    """The functions for which the definition of a set of this kind stands; `known` tells by their names what they are."""
+    return [
+        {
+            "name": name,
+            "description": function["description"],
+            "input_schema": dict(function["input_schema"]),
+            "provider_state": reading.state(encoding={TOOLSET: kind}),
+        }
+        for name, function in known.items()
+    ]
+
+
+def kind_of_set(tool: Item, writing: Writing) -> str:
+    """The kind of the set of which a tool was read; empty for any other tool."""
+    kind: Any = writing.encoding_of(tool).get(TOOLSET)
+    return kind if type(kind) is str else ""
+
+
+def find_run(
+    tools: list[Item], first: int, known: Mapping[str, Item], writing: Writing, allowed: frozenset[str] = OF_FUNCTION
+) -> range:
+    """The positions of the functions from the `first` on that go as one set: they were read of one, follow one another in the
+    order of those that are `known`, and are what these say, with no members but those that are `allowed`."""
+    kind = kind_of_set(tools[first], writing)
+    places = {name: place for place, name in enumerate(known)}
+    past, last = first, -1
+    while past < len(tools) and places.get(tools[past]["name"], -1) > last:
+        tool = tools[past]
+        if kind_of_set(tool, writing) != kind or not _is_still(tool, known[tool["name"]], allowed):
+            break
+        if past > first and not tool["provider_state"].keys().isdisjoint(_OF_THE_FIRST):
+            break
+        last = places[tool["name"]]
+        past += 1
+    return range(first, past)
+
+
+def _is_still(tool: Item, function: Item, allowed: frozenset[str]) -> bool:
+    if not within(tool, allowed) or (tool.get("kind") or "function") != "function":
+        return False
+    return tool.get("description") == function["description"] and tool.get("input_schema") == function["input_schema"]
+
+
+def as_function(tool: Item, writing: Writing, path: Path) -> Item:
+    """A function of a set that goes as any other, without what the definition of the set says besides."""
+    if not kind_of_set(tool, writing):
+        return tool
+    state: Item = tool["provider_state"]
+    report_replayable_state(state, writing.loss, path, fields=True)
+    return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
+
+
+def report_expanded(functions: list[Item], kind: str, position: int, writing: Writing) -> None:
+    """Reports the definition of a set that was kept whole: it is read back as its functions."""
+    message = "the tool is read back as what its definition says"
+    reported = ("unsupported_value", "representation", message)
+    for number, function in enumerate(functions):
+        if fields := function.pop("provider_state").get("fields"):
+            function["provider_state"] = writing.endpoint.state(fields=fields)
+        if number == 0:
+            writing.loss.replace(("tools", position), function, *reported)
+        else:
+            new: Path = (f"{kind}_{number}",)
+            writing.loss.replace(new, function, *reported)
+            writing.loss.move(new, ("tools", position + 1), *reported)
+
+
+# ---------------------------------------------------------------------------------------------- the registry
+
+
 def entries(adapter: str) -> list[tuple[str, Item]]:
     """The built-in tools of a wire and its sets of them, by their types on it, as spec/registry/built_in_tools.json has them."""
-    for folder in (Path(__file__).parents[2] / "_data" / "registry", Path(__file__).parents[4] / "spec" / "registry"):
+    for folder in (
+        pathlib.Path(__file__).parents[2] / "_data" / "registry",
+        pathlib.Path(__file__).parents[4] / "spec" / "registry",
+    ):
         if (folder / "built_in_tools.json").exists():
             found: list[Item] = json.loads((folder / "built_in_tools.json").read_bytes())[adapter]
             return [(kind, entry) for entry in found for kind in entry["types"]]

@@ -379,21 +379,6 @@ def with_spelling(state: Mapping[str, Any], name: str, value: Any) -> dict[str, 
     return {**state, "encoding": {**encoding_in(state), name: value}}
 
 
-def is_plain_name(name: str, longest: int) -> bool:
-    """Whether a name is of ASCII letters, digits, `_` and `-` alone, as most wires want those of tools, and no longer."""
-    # every call brings a name: this is much faster than a regular expression, and most are identifiers as they are
-    fits = 0 < len(name) <= longest and name.isascii()
-    return fits and (name.isidentifier() or ("_" + name.replace("-", "_")).isidentifier())
-
-
-def plain_name(name: str) -> str:
-    """A name with `_` for every other character."""
-    return _OTHER_CHARACTER.sub("_", name)
-
-
-_OTHER_CHARACTER: Final = re.compile(r"[^a-zA-Z0-9_-]")
-
-
 class UnusedNames:
     """Gives names that no other tool of a request has; each joins those that are `taken`."""
 

@@ -5,11 +5,11 @@ of calls.
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.as_read import AsRead
-from interlingua.adapters._engine.kit import NOTHING, UnusedNames, is_plain_name, plain_name, severity_of
+from interlingua.adapters._engine.kit import NOTHING, UnusedNames, severity_of
 from interlingua.adapters._engine.reading import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -19,7 +19,8 @@ from interlingua.canonical.state_in_ids import carries_state
 
 Item = dict[str, Any]
 
-LONGEST_TOOL_NAME: Final = 64
+FILLER: Final = "(empty)"
+"""Stands where a wire takes nothing empty."""
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -47,6 +48,48 @@ class CallIds:
 ANY_ID: Final = CallIds()
 
 
+class ToolNames:
+    """What a wire takes as the name of a tool: `characters` alone, `first` those that it may begin with, and the `longest`. `pattern`
+    is one of all of it, which a provider has besides.
+
+    Every grammar takes the ASCII identifiers, but for such a pattern.
+    """
+
+    __slots__ = ("_begins", "_other", "_pattern", "_takes_identifiers", "longest")
+
+    def __init__(
+        self, longest: int = 64, characters: str = "a-zA-Z0-9_-", first: str = "", pattern: str | None = None
+    ) -> None:
+        self.longest = longest
+        self._takes_identifiers = pattern is None
+        self._pattern = re.compile(pattern or f"[{characters}]+")
+        self._begins = re.compile(f"[{first or characters}]")
+        self._other = re.compile(f"[^{characters}]")
+
+    def of(self, dialect: Mapping[str, Any]) -> "ToolNames":
+        """What a provider of this dialect takes."""
+        pattern: str | None = dialect.get("tool_name")
+        return self if pattern is None else ToolNames(self.longest, pattern=pattern)
+
+    def fit(self, name: str) -> bool:
+        """Whether a name is one of these."""
+        if not 0 < len(name) <= self.longest:
+            return False
+        # every call brings a name: this is much faster than a regular expression, and most are identifiers
+        if self._takes_identifiers and name.isascii() and name.isidentifier():
+            return True
+        return self._pattern.fullmatch(name) is not None and self._begins.match(name) is not None
+
+    def fitted(self, name: str) -> str:
+        """A name like this one, within the grammar but for its length: with `_` for every other character."""
+        plain = self._other.sub("_", name)
+        return plain if not plain or self._begins.match(plain) else f"_{plain}"
+
+
+PLAIN_NAMES: Final = ToolNames()
+"""Letters, digits, `_` and `-`, as most wires have them."""
+
+
 class Refused(Exception):
     """A block that the target does not take: code and message of the report."""
 
@@ -70,9 +113,9 @@ class Writing:
     __slots__ = (
         "_call_ids",
         "_ids",
-        "_longest_name",
         "_names",
         "_read",
+        "_tool_names",
         "_unused",
         "answering",
         "capabilities",
@@ -93,7 +136,7 @@ class Writing:
         source: Item,
         endpoint: Endpoint,
         loss: Loss,
-        longest_name: int = LONGEST_TOOL_NAME,
+        tool_names: ToolNames = PLAIN_NAMES,
         call_ids: CallIds = ANY_ID,
     ) -> None:
         self.source = source
@@ -109,7 +152,7 @@ class Writing:
         self.whole = self.answering and self.same_origin
         self.folds_custom = True
         self.marks_definitions = False
-        self._longest_name = longest_name
+        self._tool_names = tool_names.of(endpoint.dialect)
         names: Any = self.encoding.get("names")
         self._names: dict[str, str] = {}
         if isinstance(names, list):
@@ -134,6 +177,13 @@ class Writing:
         """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
         placeholder = self.loss.block(path, block, refused.code, "lost", refused.message)
         return None if placeholder is None else self.text(placeholder["text"])
+
+    def fill(self, path: Path, text: str = FILLER, before: Collection[Item] = ()) -> str:
+        """The text for a content of which nothing is left, where the wire takes no empty one, which is reported; `path` is that of
+        the content, `before` are blocks that are read before the text."""
+        value = [*before, {"type": "text", "text": text}]
+        self.loss.replace(path, value, "filler", "representation", "the wire takes nothing empty here")
+        return text
 
     # ------------------------------------------------------------------------------------------ what was read
 
@@ -258,7 +308,7 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            wire = self._names[name] = name if self.whole or self.fits_name(name) else self._rewritten(name)
+            wire = self._names[name] = name if self.whole or self._tool_names.fit(name) else self._rewritten(name)
         return wire
 
     def written_tool_name(self, name: str, path: Path) -> str:
@@ -272,22 +322,14 @@ class Writing:
         """Reports a name that was rewritten."""
         self.loss.replace(where, wire, "name_rewritten", "representation", "the name does not fit the target's grammar")
 
-    def fits_name(self, name: str) -> bool:
-        """Whether the wire takes the name of a tool."""
-        return is_plain_name(name, self._longest_name)
-
     def had_twice(self, name: str) -> bool:
         """Whether two tools had this name when they were read."""
         return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
 
-    def plain_name(self, name: str) -> str:
-        """A name like this one, within the grammar but for its length."""
-        return plain_name(name) or "tool"
-
     def _rewritten(self, name: str) -> str:
         if self._unused is None:
             self._unused = UnusedNames(set(self._names.values()) | tool_names(self.source))
-        return self._unused.name(self.plain_name(name), self._longest_name)
+        return self._unused.name(self._tool_names.fitted(name) or "tool", self._tool_names.longest)
 
 
 def tool_names(source: Item) -> set[str]:

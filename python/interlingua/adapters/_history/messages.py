@@ -43,10 +43,12 @@ OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin",
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Reading) -> list[Message]:
-    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+def read_messages(
+    messages: Any, read: Callable[[Any, Any], Message], reading: Reading, member: str = "messages"
+) -> list[Message]:
+    """All messages, which are this member of a body. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     if type(messages) is not list:
-        raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
+        raise InvalidWire("messages must be a list", path=f"/{member}", adapter=reading.endpoint.adapter)
     found: list[Message] = []
     disorder = False  # messages stand between calls and their results
     try:
@@ -56,7 +58,7 @@ def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: R
             disorder = disorder or (waits and read_message["role"] != "tool")
             found.append(read_message)
     except UNREADABLE as problem:
-        raise malformed("the message", ("messages", len(found)), reading.adapter) from problem
+        raise malformed("the message", (member, len(found)), reading.adapter) from problem
     if may_differ(reading.unusual or disorder or bool(reading.open)):
         note_disorder(found, reading.endpoint.state)
     return found
@@ -211,22 +213,16 @@ def no_place(block: Block, writing: Writing) -> Refused:
             return Refused("unknown_block", "a block of a type that this version does not know")
 
 
-def fill(path: Path, text: str, writing: Writing, before: Collection[Block] = ()) -> str:
-    """The text for a content of which nothing is left, where the wire takes no empty one; `path` is that of the content, `before`
-    are blocks that are read before the text."""
-    value = [*before, {"type": "text", "text": text}]
-    writing.loss.replace(path, value, "filler", "representation", "the wire takes no empty content")
-    return text
-
-
-def result_parts(block: Block, parts: list[Wire], kind: str, filler: str, path: Path, writing: Writing) -> list[Wire]:
+def result_parts(
+    block: Block, parts: list[Wire], kind: str, path: Path, writing: Writing, filler: str = ""
+) -> list[Wire]:
     """The parts of a result, with the line that tells a failure and never empty; `kind` is the type of a text among them."""
     failed = bool(block.get("is_error"))
     if failed:
         why = "the failure stands in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", why)
     elif not parts:
-        parts = [{"type": kind, "text": fill((*path, "content"), filler, writing)}]
+        parts = [{"type": kind, "text": writing.fill((*path, "content"), filler)}]
     envelop(parts, kind, failed=failed)
     return parts
 

@@ -14,7 +14,7 @@ from interlingua.adapters._engine import writing as _writing
 from interlingua.adapters._engine.items import laid_over, report_not_written
 from interlingua.adapters._engine.kit import UNREADABLE, marked, report_foreign_state, report_replayable_state, within
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.writing import ANY_ID, CallIds
+from interlingua.adapters._engine.writing import ANY_ID, CallIds, ToolNames
 from interlingua.adapters._history.messages import OF_MESSAGE, fold_role
 from interlingua.adapters._history.order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
 from interlingua.canonical.endpoint import Endpoint
@@ -25,7 +25,6 @@ Item = dict[str, Any]
 Move = tuple[int, int, str, str, Item | None]
 """The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
-FILLER: Final = "(empty)"
 SYSTEM: Final = "system"
 USER: Final = "user"
 
@@ -77,9 +76,9 @@ class Writing(_writing.Writing):
     __slots__ = ("gone", "merges", "message", "moves")
 
     def __init__(
-        self, source: Item, endpoint: Endpoint, loss: Loss, longest_name: int, call_ids: CallIds = ANY_ID
+        self, source: Item, endpoint: Endpoint, loss: Loss, tool_names: ToolNames, call_ids: CallIds = ANY_ID
     ) -> None:
-        super().__init__(source, endpoint, loss, longest_name, call_ids)
+        super().__init__(source, endpoint, loss, tool_names, call_ids)
         self.message: Item = {}
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
@@ -98,11 +97,6 @@ class Writing(_writing.Writing):
     def text(self, text: str) -> Item:
         """A text of the writer's own on the wire."""
         return {"text": text}
-
-    def filler(self, where: Path, message: str) -> list[Item]:
-        """What stands in an empty place that the wire does not take empty, which is reported."""
-        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "representation", message)
-        return [self.text(FILLER)]
 
     def drop_message(self, path: Path) -> None:
         """Nothing is left of a message."""
@@ -362,7 +356,7 @@ class Turns(Generic[W]):
         """Ends the open wire message: fills it where it holds nothing, and writes the members of a message of this wire."""
         wire = self.wires[-1]
         if not wire[self.member] and not (last and self.open_end and wire["role"] == self.assistant):
-            wire[self.member] = self.writing.filler((*path, "content"), "the target takes no empty turn")
+            wire[self.member] = [self.writing.text(self.writing.fill((*path, "content")))]
         if state is not None:
             self.put_members(state, wire, path)
 

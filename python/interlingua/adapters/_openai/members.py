@@ -3,13 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import (
-    NOTHING,
-    Wire,
-    is_plain_name,
-    plain_name,
-)
-from interlingua.adapters._openai.writing import LONGEST_TOOL_NAME, Target, can_be_enforced
+from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.writing import PLAIN_NAMES
+from interlingua.adapters._openai.writing import Target, can_be_enforced
 from interlingua.adapters._requests.forms import FORMAT, Form, Forms
 from interlingua.adapters._requests.members import (
     MODEL,
@@ -105,8 +101,8 @@ def schema_to_wire(value: Form, writing: Target) -> Wire:
     if name is None:
         name = "response"
         writing.loss.replace(path, name, "required_default", "representation", "the wire demands a name of the schema")
-    elif not is_plain_name(name, LONGEST_TOOL_NAME):
-        name = plain_name(name)[:LONGEST_TOOL_NAME] or "response"
+    elif not PLAIN_NAMES.fit(name):
+        name = PLAIN_NAMES.fitted(name)[: PLAIN_NAMES.longest] or "response"
         writing.loss.replace(path, name, "name_rewritten", "representation", "the name does not fit the wire's grammar")
     schema: Wire = {"name": name}
     for member in ("description", "schema", "strict"):
@@ -144,7 +140,7 @@ def is_named_schema(schema: Any) -> bool:
     if type(schema) is not dict or None in schema.values() or schema_from_wire(schema) is None:
         return False
     name = schema.get("name")
-    fits = type(name) is str and is_plain_name(name, LONGEST_TOOL_NAME) and "schema" in schema
+    fits = type(name) is str and PLAIN_NAMES.fit(name) and "schema" in schema
     return fits and (not schema.get("strict") or can_be_enforced(schema["schema"]))
 
 

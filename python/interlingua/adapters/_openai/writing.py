@@ -1,14 +1,13 @@
 """For whom a body of OpenAI's wires is written, what that provider refuses, and by which names and ids it knows calls."""
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.offered import AS_FUNCTION
 from interlingua.adapters._content.schema import PLACES, Schema, are_texts, holds
 from interlingua.adapters._engine import writing as _writing
-from interlingua.adapters._engine.kit import encoding_in, is_plain_name
-from interlingua.adapters._engine.writing import LONGEST_TOOL_NAME, CallIds
+from interlingua.adapters._engine.kit import encoding_in
+from interlingua.adapters._engine.writing import PLAIN_NAMES, CallIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -28,13 +27,9 @@ class Target(_writing.Writing):
         if grammar := endpoint.dialect.get("tool_id"):
             pattern = re.compile(grammar["pattern"]) if "pattern" in grammar else None
             call_ids = CallIds("call_", pattern, call_ids.longest, grammar.get("length"))
-        super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME, call_ids)
+        super().__init__(source, endpoint, loss, PLAIN_NAMES, call_ids)
         self.folds_custom = self.dialect.get("custom_tools") is False and not self.same_origin
         self.breakpoints = 0
-
-    def fits_name(self, name: str) -> bool:
-        """Whether the provider takes the name of a tool."""
-        return fits_name(name, self.dialect)
 
     def takes_marks(self) -> bool:
         """Whether the item at hand takes a mark for the cache that it did not come with."""
@@ -83,9 +78,3 @@ def _is_enforced(schema: Schema) -> bool:
 def _is_object(schema: Schema) -> bool:
     kind = schema.get("type")
     return kind == "object" or (type(kind) is list and "object" in kind) or type(schema.get("properties")) is dict
-
-
-def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:
-    """Whether the provider takes the name of a tool."""
-    pattern = dialect.get("tool_name")
-    return re.fullmatch(pattern, name) is not None if pattern else is_plain_name(name, LONGEST_TOOL_NAME)

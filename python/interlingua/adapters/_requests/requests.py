@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, keep_read
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect, parallel_severity
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.writing import Writing
+from interlingua.adapters._engine.writing import PLAIN_NAMES, ToolNames, Writing
 from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._requests.body import Body
 from interlingua.adapters._requests.members import (
@@ -76,18 +76,13 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
     return read_tools
 
 
-def _is_name(name: str, _: Mapping[str, Any]) -> bool:
-    return bool(name)
-
-
 class Table(Body):
     """The members of a wire's requests beside what stands `apart` in a body (messages first, instructions, tools): how they
     are read, kept as they came, and written.
 
     `write` writes them in the order that the wire wants, with what `writing` makes; `always` and `switches` are those of `Body`,
     `shared` and `needed` those of `Options`. `named` brings the members of a body under the names of the rows; `other_names` are
-    those under which members with a canonical word may come besides. `fits` tells whether a provider of this dialect takes a
-    name of a tool.
+    those under which members with a canonical word may come besides. `tool_names` are those that the wire takes.
     """
 
     def __init__(
@@ -104,12 +99,12 @@ class Table(Body):
         needed: Mapping[str, str] = NOTHING,
         named: Callable[[Wire], Wire] | None = None,
         other_names: Collection[str] = (),
-        fits: Callable[[str, Mapping[str, Any]], bool] = _is_name,
+        tool_names: ToolNames = PLAIN_NAMES,
     ) -> None:
         super().__init__(rows, apart, write, writing, always, switches=switches)
         self.adapter = adapter
         self.named = named
-        self.fits = fits
+        self.tool_names = tool_names
         self._unread = frozenset(name for name in apart if name not in rows)
         self._places = places(rows)
         self._says_model = rows.get("model") is MODEL
@@ -192,7 +187,8 @@ class Table(Body):
         if again:
             encoding["again"] = sorted(again)
         names.update(called)
-        if odd := [name for name in names if not self.fits(name, dialect)]:
+        taken = self.tool_names.of(dialect)
+        if odd := [name for name in names if not taken.fit(name)]:
             encoding["names"] = sorted(odd)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Container
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import arguments_text, parse_arguments
+from interlingua.adapters._engine.writing import FILLER
 
 Block = dict[str, Any]
 
@@ -48,8 +49,6 @@ _SCHEMA: Final = (
     " fence.\n"
 )
 _MEANING: Final = "Its meaning: "
-_FILLER: Final = "(empty)"
-"""What stands where a wire takes no empty message: its reader finds it where the caller said nothing."""
 INSTRUCTIONS: Final = frozenset(("system", "developer"))
 
 
@@ -106,7 +105,8 @@ def last_text(content: list[Block]) -> int:
     """The last text that says something; -1 where there is none."""
     for index in reversed(range(len(content))):
         block = content[index]
-        if block["type"] == "text" and block["text"] and block["text"] != _FILLER:
+        # a reader finds a filler where the caller said nothing
+        if block["type"] == "text" and block["text"] and block["text"] != FILLER:
             return index
     return -1
 

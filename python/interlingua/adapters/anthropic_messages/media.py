@@ -143,7 +143,7 @@ def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
         for position, part in enumerate(block["source"].get("content") or ())
         if (wire := _part_to_wire(part, writing, (*path, position))) is not None
     ]
-    return content or writing.filler(path, "a document is not empty")
+    return content or [writing.text(writing.fill(path))]
 
 
 def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:

@@ -10,7 +10,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._engine.as_read import MARKS
-from interlingua.adapters._engine.kit import Wire, is_plain_name
+from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
@@ -41,11 +41,11 @@ from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
-    LONGEST_TOOL_NAME,
     MODES,
     NAME,
     PATH,
     STRICTER_VERSION,
+    TOOL_NAMES,
     VERSION,
     Writing,
     cache_from_wire,
@@ -155,10 +155,6 @@ def _is_choice(value: Wire, body: Wire) -> bool:
 
 def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
-
-
-def _fits_name(name: str, _: Mapping[str, Any]) -> bool:
-    return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
 def _address_from_wire(wire: Mapping[str, Any], request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
@@ -414,7 +410,7 @@ _TABLE: Final = Table(
     Writing,
     ("max_tokens",),
     needed={"thinking": "thinking", "tool_choice": "tool_choice"},
-    fits=_fits_name,
+    tool_names=TOOL_NAMES,
 )
 wrong_type: Final = _TABLE.wrong_type
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._claude import writing as claude
 from interlingua.adapters._claude.values import cache_hint
 from interlingua.adapters._engine.kit import BiMap, Wire
-from interlingua.adapters._engine.writing import CallIds
+from interlingua.adapters._engine.writing import CallIds, ToolNames
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -27,7 +27,7 @@ DEFAULT_MAX_TOKENS: Final = 4096
 # over all schemas of a request that are enforced: tools, parameters that may be left out, parameters of several types
 MAX_STRICT: Final = (20, 24, 16)
 
-LONGEST_TOOL_NAME: Final = 128
+TOOL_NAMES: Final = ToolNames(128)
 CALL_IDS: Final = CallIds("toolu_", re.compile(r"[a-zA-Z0-9_-]+"))
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
 
@@ -43,7 +43,7 @@ class Writing(claude.Writing):
     __slots__ = ("cites", "members", "of_sets", "stricter")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
-        super().__init__(source, endpoint, loss, CALL_IDS, LONGEST_TOOL_NAME, "cache_control")
+        super().__init__(source, endpoint, loss, CALL_IDS, TOOL_NAMES, "cache_control")
         self.stricter = False  # the version of the API is the stricter one
         self.cites = True  # texts may cite where they stand
         self.members: dict[str, tuple[str, str]] = {}

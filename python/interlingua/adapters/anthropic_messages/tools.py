@@ -271,7 +271,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "provider_state" in tool:
         if (definition := _built_in_to_wire(tool, writing, path)) is not None:
             return definition
-        tool = toolsets.as_function(tool, writing, path)
+        tool = built_in.as_function(tool, writing, path)
     return item_to_wire(_TOOL, tool, writing, path)
 
 

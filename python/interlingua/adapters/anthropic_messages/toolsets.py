@@ -9,10 +9,17 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._content import built_in
-from interlingua.adapters._content.built_in import DEFINITION, TOOLSET
-from interlingua.adapters._content.tools import BESIDE, Of, Tool
+from interlingua.adapters._content.built_in import (
+    DEFINITION,
+    OF_FUNCTION,
+    TOOLSET,
+    find_run,
+    functions_of_set,
+    kind_of_set,
+)
+from interlingua.adapters._content.tools import Of, Tool
 from interlingua.adapters._engine.items import Row, read_item
-from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
+from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling, within
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.loss import Path
@@ -23,22 +30,19 @@ NAME: Final = "toolset_name"
 _BETWEEN: Final = "__"
 _CONFIGS: Final = "configs"
 _DEFERRED: Final = "defer_loading"
-_OF_MEMBER: Final = frozenset(("name", "description", "input_schema", "provider_state", "cache", *BESIDE))
+_OF_MEMBER: Final = OF_FUNCTION | {"cache"}
 """The members that a tool of a set may have and still be what its definition stands for."""
-_OF_ITS_OWN: Final = ("id", "signature", "fields")
-"""The members of a provider state that no definition of a set holds but for the first of its tools."""
 
 
 class Toolset:
     """A set of tools: its `kind`, which is its type on the wire, its `name` in calls, and its `members` by canonical name."""
 
-    __slots__ = ("kind", "members", "name", "places", "row")
+    __slots__ = ("kind", "members", "name", "row")
 
     def __init__(self, kind: str, entry: Item) -> None:
         self.kind = kind
         self.name: str = entry["toolset"]
         self.members: dict[str, Item] = {joined(self.name, member["name"]): member for member in entry["members"]}
-        self.places = {name: place for place, name in enumerate(self.members)}
         self.row = Row({"type": kind}, mark=CACHE, beside=(*_OF_MEMBER,))
 
     def enabled(self, configs: Any) -> list[str]:
@@ -93,12 +97,7 @@ def functions(definition: Wire, taken: set[str], reading: Reading) -> list[Tool]
     names = toolset.enabled(configs)
     if not taken.isdisjoint(names):
         return []
-    tools: list[Tool] = []
-    for name in names:
-        state = reading.state(encoding={TOOLSET: toolset.kind})
-        member = toolset.members[name]
-        function = {"name": name, "description": member["description"], "input_schema": dict(member["input_schema"])}
-        tools.append({**function, "provider_state": state})
+    tools = functions_of_set(toolset.kind, {name: toolset.members[name] for name in names}, reading)
     if tools:
         taken.update(names)
         others = definition
@@ -151,44 +150,19 @@ def find_sets(tools: list[Tool], writing: Writing) -> dict[int, tuple[int, ...]]
     kinds: set[str] = set()
     position = 0
     while position < len(tools):
-        toolset = _set_of(tools[position], writing)
-        run: list[int] = []
+        toolset = SETS.get(kind_of_set(tools[position], writing))
+        run: tuple[int, ...] = ()
         if toolset is not None and toolset.kind not in kinds and all(tool["name"] != toolset.name for tool in tools):
-            place = -1
-            for at in range(position, len(tools)):
-                if not _is_still(tools[at], toolset, writing, first=at == position):
-                    break
-                if toolset.places[tools[at]["name"]] <= place:
-                    break
-                place = toolset.places[tools[at]["name"]]
-                run.append(at)
+            if toolset.enabled(_configs(tools[position], writing)):
+                run = (*find_run(tools, position, toolset.members, writing, _OF_MEMBER),)
         if toolset is not None and run:
             kinds.add(toolset.kind)
-            found[position] = tuple(run)
+            found[position] = run
             for at in run:
                 name = tools[at]["name"]
                 writing.members[name] = (toolset.name, toolset.members[name]["name"])
         position += len(run) or 1
     return found
-
-
-def _set_of(tool: Tool, writing: Writing) -> Toolset | None:
-    kind = writing.encoding_of(tool).get(TOOLSET) if "provider_state" in tool else None
-    return SETS.get(kind) if isinstance(kind, str) else None
-
-
-def _is_still(tool: Tool, toolset: Toolset, writing: Writing, *, first: bool) -> bool:
-    """Whether a tool is what the definition of its set stands for. The first one holds what that says besides."""
-    member = toolset.members.get(tool["name"])
-    if member is None or _set_of(tool, writing) is not toolset or not within(tool, _OF_MEMBER):
-        return False
-    if (tool.get("kind") or "function") != "function":
-        return False
-    if tool.get("description") != member["description"] or tool.get("input_schema") != member["input_schema"]:
-        return False
-    if first:
-        return bool(toolset.enabled(_configs(tool, writing)))
-    return tool["provider_state"].keys().isdisjoint(_OF_ITS_OWN)
 
 
 def _configs(tool: Tool, writing: Writing) -> Any:
@@ -231,27 +205,8 @@ def report_expanded(tools: list[Tool], wires: list[Wire], of: Of, writing: Writi
         if taken is None:
             taken = {wire["name"] for wire in wires if type(wire.get("name")) is str}
             taken.update(writing.members)
-        message = "the tool is read back as what its definition says"
-        reported = ("unsupported_value", "representation", message)
-        path: Path = ("tools", positions[0])
-        for number, function in enumerate(functions(wire, taken, writing.reader())):
-            if (fields := function.pop("provider_state").get("fields")) is not None:
-                function["provider_state"] = writing.endpoint.state(fields=fields)
-            if number == 0:
-                writing.loss.replace(path, function, *reported)
-            else:
-                new: Path = (f"{wire['type']}_{number}",)
-                writing.loss.replace(new, function, *reported)
-                writing.loss.move(new, ("tools", positions[0] + 1), *reported)
-
-
-def as_function(tool: Tool, writing: Writing, path: Path) -> Tool:
-    """A tool of a set that goes as a function like any other, without what the definition of the set says besides."""
-    if TOOLSET not in writing.encoding_of(tool):
-        return tool
-    state: Item = tool["provider_state"]
-    report_replayable_state(state, writing.loss, path, fields=True)
-    return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
+        functions_of_it = functions(wire, taken, writing.reader())
+        built_in.report_expanded(functions_of_it, wire["type"], positions[0], writing)
 
 
 def called(call: Item, writing: Writing) -> tuple[str, str] | None:

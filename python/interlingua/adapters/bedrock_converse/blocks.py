@@ -309,7 +309,7 @@ def _read_content(raw: Any, block: Block, reading: Reading) -> None:
 def _write_content(block: Block, writing: Writing, path: Path) -> list[Wire]:
     where = (*path, "content")
     content = blocks_to_wire(block["content"], RESULT, writing, where)
-    return content or writing.filler(where, "the target takes no empty result")
+    return content or [writing.text(writing.fill(where))]
 
 
 def _read_status(raw: Any, block: Block, _: Reading) -> None:

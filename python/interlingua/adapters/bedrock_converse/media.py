@@ -105,7 +105,7 @@ def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
         else:
             texts.append({"text": part["text"]})
             report_beside(part, OF_TEXT, writing, at)
-    return texts or writing.filler(path, "a document is not empty")
+    return texts or [writing.text(writing.fill(path))]
 
 
 # ---------------------------------------------------------------------------------------------- rows

@@ -17,7 +17,6 @@ from interlingua.adapters._engine.kit import (
     UNREADABLE,
     Wire,
     arguments_text,
-    is_plain_name,
     malformed,
     parse_arguments,
 )
@@ -48,7 +47,7 @@ from interlingua.adapters._requests.requests import (
 from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.bedrock_converse.items import without_nulls
-from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
+from interlingua.adapters.bedrock_converse.tables import METADATA, MODES, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import (
     choice_to_wire,
     positions_of,
@@ -231,10 +230,6 @@ def _nova_top_k(value: Any) -> Any:
     if type(value) is dict and value.keys() == {"topK"}:
         return value["topK"]
     return None
-
-
-def _fits_name(name: str, _: Mapping[str, Any]) -> bool:
-    return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
 def _address_from_wire(wire: Mapping[str, Any], request: Request, endpoint: Endpoint) -> None:
@@ -469,7 +464,6 @@ _TABLE: Final = Table(
     _members_to_wire,
     Writing,
     needed={"toolConfig": "toolConfig"},
-    fits=_fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type
 

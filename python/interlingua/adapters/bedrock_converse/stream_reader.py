@@ -18,6 +18,7 @@ from interlingua.adapters.bedrock_converse.responses import COUNTS, assembled
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.wire import sse
 from interlingua.wire.eventstream import DAMAGED, EVENT, Frame
 
 
@@ -42,9 +43,9 @@ class _Answer(ClaudeAnswer):
         super().__init__(endpoint, ids)
         self.stopped = False
 
-    def take(self, frame: Frame) -> Event | None:
+    def take(self, frame: sse.Frame) -> Event | None:
         """Takes a message."""
-        if frame.kind == DAMAGED:
+        if not isinstance(frame, Frame) or frame.kind == DAMAGED:
             self.unreadable()
         elif frame.kind != EVENT:
             self.fail(in_band(frame.event, frame.data, self.endpoint))
@@ -52,7 +53,7 @@ class _Answer(ClaudeAnswer):
             self.patch(json.loads(frame.data), frame)
         return None
 
-    def patch(self, data: Any, frame: Frame) -> None:
+    def patch(self, data: Any, frame: sse.Frame) -> None:
         """Takes an event."""
         match frame.event:
             case "contentBlockDelta":

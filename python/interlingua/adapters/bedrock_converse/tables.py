@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._claude import writing as claude
 from interlingua.adapters._claude.values import cache_hint
 from interlingua.adapters._engine.kit import BiMap, Wire
-from interlingua.adapters._engine.writing import CallIds
+from interlingua.adapters._engine.writing import PLAIN_NAMES, CallIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -78,7 +78,6 @@ TIERS: Final = ("priority", "default", "flex", "reserved")
 
 DOCUMENT_FILLER: Final = "(document)"
 
-LONGEST_TOOL_NAME: Final = 64
 CALL_IDS: Final = CallIds("toolu_", re.compile(r"[a-zA-Z0-9_.:-]{1,64}"))
 DOCUMENT_NAME: Final = re.compile(r"(?!.*  )[a-zA-Z0-9 ()\[\]-]{1,200}")
 S3: Final = re.compile(r"s3://[a-z0-9][.\-a-z0-9]{1,61}[a-z0-9](/.*)?", re.DOTALL)
@@ -96,7 +95,7 @@ class Writing(claude.Writing):
     __slots__ = ("_document_names", "documents", "fillers", "tools_used")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
-        super().__init__(source, endpoint, loss, CALL_IDS, LONGEST_TOOL_NAME, "cachePoint")
+        super().__init__(source, endpoint, loss, CALL_IDS, PLAIN_NAMES, "cachePoint")
         self.marks_definitions = True
         self.documents: list[tuple[Wire, Path]] = []  # those of user messages
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand

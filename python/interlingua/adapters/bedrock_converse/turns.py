@@ -9,7 +9,7 @@ from interlingua.adapters._claude import turns as claude
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import USER
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._history.turns import FILLER
+from interlingua.adapters._engine.writing import FILLER
 from interlingua.adapters.bedrock_converse.blocks import blocks_from_wire, blocks_to_wire, result_to_wire
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
 from interlingua.canonical.errors import InvalidWire

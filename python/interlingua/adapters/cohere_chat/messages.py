@@ -12,13 +12,12 @@ from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import LIST, Spellings, lone_text
 from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
-from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._engine.writing import FILLER, Refused
 from interlingua.adapters._history.messages import (
     OF_MESSAGE,
     OF_RESULT,
     Members,
     as_one,
-    fill,
     finish,
     fold_role,
     joined,
@@ -190,28 +189,25 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     report_moves(order, messages, writing)
 
 
-def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
+def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """A message, at its place in the request or, as an answer, in the response."""
     role = fold_role(message["role"], path, writing)
     content: list[Block] = message["content"]
     if role == TOOL:
         wire = _result_to_wire(message, path, writing)
     elif role == ASSISTANT:
-        wire = _assistant_to_wire(content, (*path, "content"), writing, answer=answer)
+        wire = _assistant_to_wire(content, (*path, "content"), writing)
     else:
         wire = {"role": role}
         if parts := _parts(content, (*path, "content"), role, writing):
             wire["content"] = _content(parts)
-    if not answer and len(wire) == 1:
+    if not writing.answering and len(wire) == 1:
         if role == USER and writing.documents:  # which may be read in this one
-            wire["content"] = _NOTHING_LEFT
+            wire["content"] = FILLER
             writing.emptied.append(int(path[1]))
         else:
-            wire["content"] = fill((*path, "content"), _NOTHING_LEFT, writing)
+            wire["content"] = writing.fill((*path, "content"))
     return wire if len(message) == 2 else finish(message, wire, OF_MESSAGE, writing, path)
-
-
-_NOTHING_LEFT: Final = "(empty)"
 
 
 def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> list[Wire]:
@@ -271,7 +267,7 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
                 if "fields" not in block["provider_state"]:
                     del block["provider_state"]
             before = [{**block, "citations_enabled": True} for block in before] if cited else before
-        fill(("messages", position, "content"), _NOTHING_LEFT, writing, before)
+        writing.fill(("messages", position, "content"), before=before)
 
 
 def _cites_nothing(writing: Writing) -> bool:
@@ -287,7 +283,7 @@ def cites_nothing(citation_options: Any) -> bool:
 # -- an assistant's message
 
 
-def _assistant_to_wire(content: list[Block], path: Path, writing: Writing, *, answer: bool) -> Wire:
+def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wire:
     """An assistant's message: parts, the plan before calls, and calls."""
     calls = any(is_call(block, writing) for block in content)
     members: Members = {"content": [], PLAN: [], "tool_calls": []}
@@ -302,15 +298,15 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing, *, an
             part = part_to_wire(_uncited(block), where, writing, ASSISTANT)
         if part is None:
             continue
-        before_calls = calls and not answer
+        before_calls = calls and not writing.answering
         if _is_planned(block, writing, calls=before_calls) or (before_calls and _stands_for_another(part, block)):
             members[PLAN].append((index, part["text"]))
         else:
             members["content"].append((index, part))
     wire: Wire = {"role": ASSISTANT}
     parts, plan = members["content"], members[PLAN]
-    if parts or (answer and not calls):
-        wire["content"] = _content([part for _, part in parts], answer=answer)
+    if parts or (writing.answering and not calls):
+        wire["content"] = _content([part for _, part in parts], answer=writing.answering)
     if plan:
         wire[PLAN] = joined(plan)
         members[PLAN] = plan = as_one(plan, wire[PLAN], path, writing)
@@ -329,7 +325,7 @@ def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
     if block["type"] != "text":
         return False
     place = writing.encoding_of(block).get("place")
-    return (place == PLAN and (calls or writing.encoding_of(block).get("alone") or "message" in writing.source)) or (
+    return (place == PLAN and (calls or writing.encoding_of(block).get("alone") or writing.answering)) or (
         calls and place not in (PLAN, _BESIDE)
     )
 
@@ -356,7 +352,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         if (part := part_to_wire(inner, (*where, "content", index), writing, TOOL)) is not None
     ]
     wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
-    wire["content"] = _content(result_parts(block, parts, "text", _NOTHING_LEFT, where, writing))
+    wire["content"] = _content(result_parts(block, parts, "text", where, writing, FILLER))
     if len(block) > 3:
         report_beside(block, OF_RESULT, writing, where)
     return wire

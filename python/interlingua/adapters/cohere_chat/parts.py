@@ -137,7 +137,7 @@ def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
     """Whether a text says something; else it is left out, reported. An answer may hold empty ones."""
-    if block["text"] or "message" in writing.source:
+    if block["text"] or writing.answering:
         return True
     writing.loss.drop(path, "empty_content", "representation", "an empty text says nothing here")
     return False
@@ -145,7 +145,7 @@ def _has_words(block: Block, path: Path, writing: Writing) -> bool:
 
 def _refuse_thinking(block: Block, writing: Writing) -> None:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
-    if "message" in writing.source:
+    if writing.answering:
         return
     if block.get("provider_state") and not writing.state_of(block):
         raise no_place(block, writing)

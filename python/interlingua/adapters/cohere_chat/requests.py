@@ -37,7 +37,7 @@ from interlingua.adapters._requests.rules import seed_within, stops
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, PATH, Writing, is_name
+from interlingua.adapters.cohere_chat.tables import NAME, PATH, TOOL_NAMES, Writing
 from interlingua.adapters.cohere_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -261,6 +261,6 @@ _TABLE: Final = Table(
     ("messages", "tools", "documents", "strict_tools"),
     _members_to_wire,
     Writing,
-    fits=lambda name, _: is_name(name),
+    tool_names=TOOL_NAMES,
 )
 wrong_type: Final = _TABLE.wrong_type

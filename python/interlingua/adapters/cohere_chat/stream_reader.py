@@ -29,7 +29,6 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
 
 _PARTS, _PLANS, _CALLS = 0, 1, 2
 _PLAN_LANE: Final[Lane] = (_PLANS, 0)
-_CITING: Final = ("citation-start", "citation-end")
 _PROSE: Final = ("text", "thinking")
 """Parts that come in pieces, in the member of that name. The plan is a text of no part."""
 
@@ -62,17 +61,6 @@ class _Blocks(Blocks):
         super().__init__(0, due)
         self.endpoint = endpoint
 
-    def begin_text(self, part: _Part) -> None:
-        """The block of a text begins, or a further one at the same place where an earlier one has ended."""
-        block: dict[str, Any] = {"type": part.kind, "text": ""}
-        if part.kind == "thinking":
-            block["provider_state"] = self.endpoint.state()
-        elif part.key == _PLAN_LANE:
-            block["provider_state"] = self.endpoint.state(encoding={"place": PLAN})
-        part.before, part.pieces, part.citations = part.before + part.text, [], []
-        part.index = self.begin(block, part.key)
-        self.current = part
-
     def read(self, part: Part) -> dict[str, Any]:
         """A text or reasoning as a whole answer has it, with what it cites; a call with the arguments that have come."""
         if not isinstance(part, _Part):
@@ -85,7 +73,7 @@ class _Blocks(Blocks):
         message: Wire = {PLAN: shown} if part.key == _PLAN_LANE else {"content": [{**part.raw, part.kind: shown}]}
         if cites:
             message["citations"] = [{**one, "content_index": 0} for one in cites]
-        block = self.read_one(message)
+        block = _read_one(message, self.endpoint)
         for one, citation in zip(block.get("citations", ()), cites, strict=False):
             fields = one["provider_state"]["fields"]
             fields.pop("content_index")
@@ -93,12 +81,13 @@ class _Blocks(Blocks):
                 fields["content_index"] = citation["content_index"]
         return {**block, "text": text}
 
-    def read_one(self, message: Wire) -> dict[str, Any]:
-        """The one block of a message."""
-        reading = Reading(self.endpoint)
-        read: dict[str, Any] = message_from_wire({"role": "assistant", **message}, reading, answer=True)
-        block: dict[str, Any] = read["content"][0]
-        return block
+
+def _read_one(message: Wire, endpoint: Endpoint) -> dict[str, Any]:
+    """The one block of a message."""
+    reading = Reading(endpoint)
+    read: dict[str, Any] = message_from_wire({"role": "assistant", **message}, reading, answer=True)
+    block: dict[str, Any] = read["content"][0]
+    return block
 
 
 class _Answer(Answer):
@@ -107,12 +96,10 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.texts = _Blocks(endpoint, self.due)
-        self.blocks = self.texts
+        self.blocks = _Blocks(endpoint, self.due)
         self.message: Wire = {}
         self.logprobs: list[Any] = []
         self.parts: dict[Lane, _Part] = {}
-        self.ending = False  # whether the current part has ended but for what it cites
 
     def patch(self, data: Any, frame: Frame) -> None:
         """Takes an event of the wire."""
@@ -120,10 +107,7 @@ class _Answer(Answer):
         message = delta.get("message") or {}
         if isinstance(data.get("logprobs"), dict):
             self.logprobs.append(data["logprobs"])
-        kind = data.get("type") or frame.event
-        if self.ending and kind not in _CITING:
-            self._pause()
-        match kind:
+        match data.get("type") or frame.event:
             case "content-delta":
                 part = self._more((_PARTS, data["index"]), message["content"])
                 if part.kind == "text" and not self.logprobs:
@@ -136,9 +120,6 @@ class _Answer(Answer):
                 self.start()
             case "content-start":
                 self._begin((_PARTS, data["index"]), message["content"])
-            case "content-end":
-                self.ending = self._is_current(self.parts.get((_PARTS, data["index"])))
-                self.due.repeated = None
             case "tool-plan-delta":
                 self._plan(message["tool_plan"])
             case "tool-call-start":
@@ -157,19 +138,12 @@ class _Answer(Answer):
             case None if "message" in data:
                 self.fail(read_error(200, {}, data, self.endpoint))
             case _:
-                pass  # ends that say nothing, and events of later versions
+                pass  # the ends of parts, behind which stands what they cite, and events of later versions
 
     # -- parts
 
-    def _is_current(self, part: _Part | None) -> bool:
-        return part is not None and self.blocks.current is part
-
-    def _pause(self) -> None:
-        self.ending = False
-        self.blocks.pause()
-
     def _part(self, kind: str, raw: Wire, lane: Lane) -> _Part:
-        self._pause()
+        self.blocks.pause()
         part = self.parts[lane] = _Part(kind, raw, lane, len(self.blocks.content))
         return part
 
@@ -180,14 +154,22 @@ class _Answer(Answer):
             self._continue(part)
             self.blocks.grow(part, raw.get(kind, ""))
         else:
-            self.blocks.whole(self.texts.read_one({"content": [raw]}), lane)
+            self.blocks.whole(_read_one({"content": [raw]}, self.endpoint), lane)
         return part
 
     def _continue(self, part: _Part) -> None:
-        """The part is the current one from now on."""
-        if not self._is_current(part):
-            self._pause()
-            self.texts.begin_text(part)
+        """The part is the current one from now on. Where it has ended before, a further block begins at the same place."""
+        if self.blocks.current is part:
+            return
+        self.blocks.pause()
+        block: dict[str, Any] = {"type": part.kind, "text": ""}
+        if part.kind == "thinking":
+            block["provider_state"] = self.endpoint.state()
+        elif part.key == _PLAN_LANE:
+            block["provider_state"] = self.endpoint.state(encoding={"place": PLAN})
+        part.before, part.pieces, part.citations = part.before + part.text, [], []
+        part.index = self.blocks.begin(block, part.key)
+        self.blocks.current = part
 
     def _more(self, lane: Lane, content: Any) -> _Part:
         part = self.parts.get(lane)
@@ -246,7 +228,7 @@ class _Answer(Answer):
     # -- the end
 
     def _complete(self, delta: Wire) -> None:
-        self._pause()
+        self.blocks.pause()
         for part in self._open_calls():
             self._end(part)
         body = {**self.body, **{name: value for name, value in delta.items() if name != "message"}}

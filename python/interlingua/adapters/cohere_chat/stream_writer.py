@@ -83,7 +83,7 @@ class _Writer(Writer):
             self._event(f"{_NAMES[member]}-start", open_block.number, **{member: value})
 
     def _written(self, block: Block) -> Wire:
-        return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing, answer=True)
+        return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing)
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The event of a piece."""

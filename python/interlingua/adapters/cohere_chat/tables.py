@@ -1,6 +1,5 @@
 """What reads the same in both directions, and what travels along while one body is read or written."""
 
-import re
 from typing import Any, Final
 
 from interlingua.adapters._engine import writing as _writing
@@ -17,9 +16,7 @@ CHOICES: Final = BiMap({"required": "REQUIRED", "none": "NONE"})
 CALLS: Final = "tool_calls"
 """The kind of opaque blocks that are calls; that of others is the type of their part."""
 
-_LONGEST_NAME: Final = 64
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OTHER_CHARACTER: Final = re.compile(r"[^A-Za-z0-9_]")
+TOOL_NAMES: Final = _writing.ToolNames(64, "a-zA-Z0-9_", "a-zA-Z_")
 
 
 class Writing(_writing.Writing):
@@ -32,27 +29,13 @@ class Writing(_writing.Writing):
     __slots__ = ("_named", "documents", "emptied")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
-        super().__init__(source, endpoint, loss, _LONGEST_NAME)
+        super().__init__(source, endpoint, loss, TOOL_NAMES)
         self._named: set[str] = set()
         self.documents: list[tuple[int, int, Any]] = []
         self.emptied: list[int] = []
-
-    def fits_name(self, name: str) -> bool:
-        """Whether the wire takes the name of a tool."""
-        return is_name(name)
-
-    def plain_name(self, name: str) -> str:
-        """A name like this one, within the grammar but for its length."""
-        plain = _OTHER_CHARACTER.sub("_", name)
-        return f"_{plain}" if plain[:1].isdigit() else plain or "tool"
 
     def is_free(self, identity: str) -> bool:
         """Whether no document before has this id; from now on one has."""
         free = identity not in self._named
         self._named.add(identity)
         return free
-
-
-def is_name(name: str) -> bool:
-    """Whether the provider takes the name of a tool."""
-    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None

@@ -7,23 +7,25 @@ its functions. Calls name them without the tool, as those of any function.
 
 from typing import Any, Final
 
-from interlingua.adapters._content.built_in import DEFINITION, TOOLSET, entries
-from interlingua.adapters._content.tools import BESIDE, Tool
+from interlingua.adapters._content.built_in import (
+    BESIDE,
+    DEFINITION,
+    entries,
+    find_run,
+    functions_of_set,
+    kind_of_set,
+)
+from interlingua.adapters._content.tools import Tool
 from interlingua.adapters._engine.items import Row, read_item, write_item
-from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
+from interlingua.adapters._engine.kit import Wire, keep_spelling
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import camelised
-from interlingua.canonical.loss import Path
 
 Item = dict[str, Any]
 NAME: Final = "computerUse"
 _ENVIRONMENT: Final = "environment"
 _EXCLUDED: Final = "excludedPredefinedFunctions"
-_OF_FUNCTION: Final = frozenset(("name", "description", "input_schema", "provider_state", *BESIDE))
-"""The members that a function may have and still be what the tool stands for."""
-_OF_ITS_OWN: Final = ("id", "signature", "fields")
-"""The members of a provider state that only the first function may have."""
-_ROW: Final = Row({}, beside=(*_OF_FUNCTION,))
+_ROW: Final = Row({}, beside=BESIDE)
 _MEMBERS: Final = {model: entry["members"] for _, entry in entries("gemini_generate") for model in entry["models"]}
 """The functions of each model, in all environments."""
 
@@ -36,7 +38,7 @@ def _functions(model: str, definition: Any) -> dict[str, Item]:
     if excluded is not None and (type(excluded) is not list or not all(type(name) is str for name in excluded)):
         return {}
     return {
-        member["name"]: {name: member[name] for name in ("name", "description", "input_schema")}
+        member["name"]: member
         for member in _MEMBERS.get(model) or ()
         if environment in member["environments"] and member["name"] not in (excluded or ())
     }
@@ -52,11 +54,7 @@ def functions(definition: Any, taken: set[str], model: str, reading: Reading) ->
     found = _functions(model, wire)
     if not taken.isdisjoint(found):
         return []
-    tools: list[Tool] = []
-    for function in found.values():
-        state = reading.endpoint.state()
-        keep_spelling(state, TOOLSET, NAME)
-        tools.append({**function, "input_schema": dict(function["input_schema"]), "provider_state": state})
+    tools = functions_of_set(NAME, found, reading)
     if tools:
         taken.update(found)
         reading.unusual = reading.unusual or wire is not definition
@@ -73,37 +71,16 @@ def find(tools: list[Tool], writing: Writing) -> range:
     """The positions of the functions that go as the tool: they follow one another in its order, and are what it stands for at
     the model that is asked."""
     for first, tool in enumerate(tools):
-        if not _is_of(tool, writing):
-            continue
-        known = _functions(writing.model, {**_kept(tool, writing), _EXCLUDED: None})
-        places = {name: place for place, name in enumerate(known)}
-        past, place = first, -1
-        while past < len(tools) and places.get(tools[past]["name"], -1) > place:
-            if not _is_still(tools[past], known, writing, first=past == first):
-                break
-            place = places[tools[past]["name"]]
-            past += 1
-        if past > first:
-            return range(first, past)
+        if kind_of_set(tool, writing):
+            known = _functions(writing.model, {**_kept(tool, writing), _EXCLUDED: None})
+            if run := find_run(tools, first, known, writing):
+                return run
     return range(0)
-
-
-def _is_of(tool: Tool, writing: Writing) -> bool:
-    return "provider_state" in tool and writing.encoding_of(tool).get(TOOLSET) == NAME
 
 
 def _kept(tool: Tool, writing: Writing) -> Item:
     kept: Any = writing.encoding_of(tool).get(DEFINITION)
     return kept if type(kept) is dict else {}
-
-
-def _is_still(tool: Tool, known: dict[str, Item], writing: Writing, *, first: bool) -> bool:
-    if not _is_of(tool, writing) or not within(tool, _OF_FUNCTION) or (tool.get("kind") or "function") != "function":
-        return False
-    function = known[tool["name"]]
-    if tool.get("description") != function["description"] or tool.get("input_schema") != function["input_schema"]:
-        return False
-    return first or tool["provider_state"].keys().isdisjoint(_OF_ITS_OWN)
 
 
 def written(tools: list[Tool], run: range, writing: Writing) -> Wire:
@@ -117,27 +94,3 @@ def written(tools: list[Tool], run: range, writing: Writing) -> Wire:
     if missing or excluded != (kept.get(_EXCLUDED) or []):
         wire[_EXCLUDED] = [*excluded, *missing]
     return {NAME: wire}
-
-
-def as_function(tool: Tool, writing: Writing, path: Path) -> Tool:
-    """A function of the tool that goes as any other, without what the tool says besides."""
-    if not _is_of(tool, writing):
-        return tool
-    state: Item = tool["provider_state"]
-    report_replayable_state(state, writing.loss, path, fields=True)
-    return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
-
-
-def report_expanded(definition: Wire, position: int, taken: set[str], writing: Writing) -> None:
-    """Reports a tool that was kept whole, where it is read back as its functions."""
-    message = "the tool is read back as what its definition says"
-    reported = ("unsupported_value", "representation", message)
-    for number, function in enumerate(functions(definition.get(NAME), taken, writing.model, writing.reader())):
-        if (fields := function.pop("provider_state").get("fields") or NOTHING) != NOTHING:
-            function["provider_state"] = writing.endpoint.state(fields=fields)
-        if number == 0:
-            writing.loss.replace(("tools", position), function, *reported)
-        else:
-            new: Path = (f"{NAME}_{number}",)
-            writing.loss.replace(new, function, *reported)
-            writing.loss.move(new, ("tools", position + 1), *reported)

@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 from interlingua.adapters._content.media import KINDS
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.verbatim import Items, is_imprinted, keep_item, keep_spellings
+from interlingua.adapters._engine.writing import FILLER
 from interlingua.adapters._history.order import INSTRUCTIONS, Order, are_paired
-from interlingua.adapters._history.turns import FILLER, Turns, messages_of, user_messages
+from interlingua.adapters._history.turns import Turns, messages_of, user_messages
 from interlingua.adapters._requests.requests import unmeasured
 from interlingua.adapters.gemini_generate.context import (
     MODEL,

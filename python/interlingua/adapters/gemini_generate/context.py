@@ -3,7 +3,6 @@ What travels along while one request or answer is read or written: whose it is, 
 stands beside that which an item says, both ways: fields and signatures.
 """
 
-import re
 from typing import Any, Final
 
 from interlingua.adapters._engine import reading as _reading
@@ -12,7 +11,7 @@ from interlingua.adapters._engine.items import ABSENT, Member
 from interlingua.adapters._engine.kit import STAND_IN, Wire, keep_spelling
 from interlingua.adapters._engine.spelling import Spellings
 from interlingua.adapters._history import turns as _turns
-from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, STAND_INS, fits_name
+from interlingua.adapters.gemini_generate.tables import CAMEL, MODEL_MAJOR, STAND_INS, TOOL_NAMES
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -48,7 +47,7 @@ class Writing(_turns.Writing):
     __slots__ = ("calls", "media_moves", "model", "outside")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
-        super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME)
+        super().__init__(source, endpoint, loss, TOOL_NAMES)
         self.model = model or ""
         self.media_moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
@@ -84,15 +83,6 @@ class Writing(_turns.Writing):
         name = self.written_tool_name(block["name"], path)
         self.calls[canonical] = name, wire_id
         return name
-
-    def fits_name(self, name: str) -> bool:
-        """Whether the wire takes the name of a tool: newer surfaces take longer ones."""
-        return fits_name(name)
-
-    def plain_name(self, name: str) -> str:
-        """A name like this one, within the grammar but for its length."""
-        base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
-        return base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
 
 
 def generation(model: str, unknown: int) -> int:

@@ -56,7 +56,7 @@ from interlingua.adapters.gemini_generate.tables import (
     PATH,
     SEEDS,
     TIERS,
-    fits_name,
+    TOOL_NAMES,
     in_first_names,
     in_their_names,
     path_as_sent,
@@ -463,7 +463,7 @@ _TABLE: Final = Table(
     Writing,
     named=_named,
     other_names=[name for name, first in CAMEL.items() if first in _ROWS],
-    fits=lambda name, _: fits_name(name),
+    tool_names=TOOL_NAMES,
 )
 
 

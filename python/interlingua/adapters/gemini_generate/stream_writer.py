@@ -1,6 +1,6 @@
 """Streams to the wire: text in pieces, every other part whole, and the end of all candidates in the last chunk."""
 
-from typing import Any, Final
+from typing import Final
 
 from interlingua.adapters._answers.answers import ending
 from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
@@ -8,7 +8,6 @@ from interlingua.adapters._engine.kit import Event, Wire, response_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
 from interlingua.adapters.gemini_generate.responses import ENDS, answer_part, to_wire_response
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss
@@ -44,15 +43,18 @@ class _Writer(Writer):
             self.identity["responseId"] = identity
 
     def _chunk(self, choice: int, part: Wire) -> Wire:
-        """A chunk of one part, behind the one that waited for it."""
-        held = self.held.pop(choice, None)
-        return self._parts(choice, [part] if held is None else [held, part])
-
-    def _parts(self, choice: int, parts: list[Wire]) -> Wire:
-        candidate = {"content": {"role": MODEL, "parts": parts}, "index": choice}
+        """A chunk of one part."""
+        candidate = {"content": {"role": MODEL, "parts": [part]}, "index": choice}
         return {"candidates": [candidate], **self.identity}
 
     # -- blocks
+
+    def begin(self, open_block: OpenBlock) -> None:
+        """A block begins, behind a part that waited for it."""
+        held = self.held.pop(open_block.choice, None)
+        if held is not None:
+            self.put(None, self._chunk(open_block.choice, held))
+        super().begin(open_block)
 
     def delta(self, open_block: OpenBlock) -> Wire | None:
         """The part that a piece is."""
@@ -60,15 +62,7 @@ class _Writer(Writer):
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The chunk of a piece."""
-        return None, self._parts(open_block.choice, [delta])
-
-    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
-        """The chunk of a piece, behind a part that waited for it."""
-        if open_block is None or not text or not open_block.kind or open_block.choice not in self.held:
-            return super().piece(open_block, text)
-        open_block.sent += len(text)
-        part = {**_DELTAS[open_block.kind], "text": text}
-        return self.frame(None, json.dumps(self._chunk(open_block.choice, part)).decode())
+        return None, self._chunk(open_block.choice, delta)
 
     def end(self, open_block: OpenBlock) -> None:
         """What went out in pieces has been said, but for a signature that came late: that stands on an empty part."""
@@ -80,7 +74,7 @@ class _Writer(Writer):
         part = self._part(block)
         if part is None:
             return
-        if "text" in part and open_block.choice not in self.held:
+        if "text" in part:
             self.held[open_block.choice] = part
         else:
             self.put(None, self._chunk(open_block.choice, part))
@@ -121,7 +115,7 @@ class _Writer(Writer):
     def fail(self, error: Error) -> None:
         """The error, behind what waited."""
         for choice, part in self.held.items():
-            self.put(None, self._parts(choice, [part]))
+            self.put(None, self._chunk(choice, part))
         self.put(None, error_in_stream(error, self.endpoint))
 
 

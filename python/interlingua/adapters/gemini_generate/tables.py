@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from interlingua.adapters._engine.kit import BiMap, Wire
+from interlingua.adapters._engine.writing import ToolNames
 from interlingua.adapters._requests.members import Rows
 
 NAME: Final = "gemini_generate"
@@ -20,8 +21,7 @@ SENTINEL: Final = "skip_thought_signature_validator"
 STAND_INS: Final = frozenset((SENTINEL, "context_engineering_is_the_way_to_go"))
 """All that is documented to stand in for a signature."""
 
-LONGEST_TOOL_NAME: Final = 64
-_TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]*")
+TOOL_NAMES: Final = ToolNames(64, "A-Za-z0-9_:.-", "A-Za-z_")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
 MODEL_MAJOR: Final = re.compile(r"gemini-(\d+)")
 
@@ -56,13 +56,6 @@ CAMEL: Final = {
 }
 """The names that the wire takes in two cases: by the one that it documents second."""
 SNAKE: Final = frozenset(CAMEL)
-
-
-def fits_name(name: str) -> bool:
-    """Whether the wire takes the name of a tool."""
-    # nearly all are identifiers, which is known much faster than by the grammar
-    plain = name.isascii() and name.isidentifier()
-    return len(name) <= LONGEST_TOOL_NAME and (plain or _TOOL_NAME.fullmatch(name) is not None)
 
 
 def camelised(item: Wire) -> Wire:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from interlingua.adapters._content.built_in import as_function, report_expanded
 from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.schema import (
     LIMIT,
@@ -387,7 +388,9 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         if tool.get("kind") == "provider":
             if computer_use.NAME in wire:
                 taken = {tools[other[0]]["name"] for other in places if tools[other[0]].get("kind") != "provider"}
-                computer_use.report_expanded(wire, position, taken.union(tools[at]["name"] for at in run), writing)
+                taken.update(tools[at]["name"] for at in run)
+                found = computer_use.functions(wire[computer_use.NAME], taken, writing.model, writing.reader())
+                report_expanded(found, computer_use.NAME, position, writing)
             wires.append(wire)
             of.append([position])
             continue
@@ -428,7 +431,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if is_plain(tool):
         name, schema = writing.written_tool_name(tool["name"], path), _write_schema(tool, writing, path)
         return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
-    return write_item(_FUNCTION, computer_use.as_function(tool, writing, path), writing, path)
+    return write_item(_FUNCTION, as_function(tool, writing, path), writing, path)
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:

@@ -31,13 +31,13 @@ Block = dict[str, Any]
 _IMAGE: Final = frozenset(("type", "critical", "provider_state", "source", "media_type"))
 
 
-def image_to_wire(block: Block, path: Path, writing: Writing, *, answer: bool = False) -> str:
+def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     """The base64 data of an image; the server tells its type from the bytes. Raises `Refused` for one that cannot be written.
 
     An answer has images only where it came from this wire with them: the clients of the wire do not agree on what an
     image of an answer is, and the official one for Python fails on the texts that its server would send.
     """
-    if answer and not writing.state_of(block):
+    if writing.answering and not writing.state_of(block):
         raise Refused("unsupported_block", "an answer has no images that every client of this wire can read")
     refuse_kind(block, writing)
     data: str = located(block).data

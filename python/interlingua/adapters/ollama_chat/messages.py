@@ -17,7 +17,6 @@ from interlingua.adapters._history.messages import (
     OF_THINKING,
     Members,
     as_one,
-    fill,
     finish,
     first_call,
     fold_role,
@@ -109,7 +108,7 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
-def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
+def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """A message, at its place in the request or, as an answer, in the response."""
     role, content = message["role"], message["content"]
     if role == "assistant" and len(message) == 2 and (begin := first_call(content)) >= 0:
@@ -120,32 +119,32 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     if role == "tool":
         wire = _result_to_wire(message, path, writing)
     else:
-        wire = _members_to_wire(content, (*path, "content"), role, writing, answer=answer)
+        wire = _members_to_wire(content, (*path, "content"), role, writing)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     return wire if trivial else finish(message, wire, OF_MESSAGE, writing, path)
 
 
-def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Wire:
+def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing) -> Wire:
     """A message by its members: one text, reasoning, images, calls."""
-    members = _sorted(content, path, role, writing, answer=answer)
-    text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not answer)
+    members = _sorted(content, path, role, writing)
+    text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not writing.answering)
     wire: Wire = {"role": role, "content": text or ""}
     if members["thinking"]:
         wire["thinking"] = members["thinking"][0][1]
     for name in ("images", CALLS):
         if members[name]:
             wire[name] = [value for _, value in members[name]]
-    if text is None and len(wire) == 2 and not answer:
-        fill(path, "", writing)
+    if text is None and len(wire) == 2 and not writing.answering:
+        writing.fill(path, "")
     return wire
 
 
-def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Members:
+def _sorted(content: list[Block], path: Path, role: str, writing: Writing) -> Members:
     """The blocks where they stand on the wire; reports those that have no place there."""
     members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
     for index, block in enumerate(content):
         try:
-            member, said = _sorted_block(block, (*path, index), role, writing, answer=answer)
+            member, said = _sorted_block(block, (*path, index), role, writing)
         except Refused as refused:
             left = writing.placeholder_or_drop(block, (*path, index), refused)
             if left is None:
@@ -155,7 +154,7 @@ def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, an
     return members
 
 
-def _sorted_block(block: Block, path: Path, role: str, writing: Writing, *, answer: bool) -> tuple[str, Any]:
+def _sorted_block(block: Block, path: Path, role: str, writing: Writing) -> tuple[str, Any]:
     """The member that a block belongs to, and what it is there. Raises `Refused` for one that has no place."""
     assistant = role == "assistant"
     match block["type"]:
@@ -169,11 +168,13 @@ def _sorted_block(block: Block, path: Path, role: str, writing: Writing, *, answ
             report_beside(text, OF_TEXT, writing, path)
             return "content", text["text"]
         case "image":
-            return "images", image_to_wire(block, path, writing, answer=answer)
+            return "images", image_to_wire(block, path, writing)
         case "tool_use" if assistant:
             return CALLS, call_to_wire(block, path, writing)
         # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
-        case "thinking" if assistant and (answer or not block.get("provider_state") or writing.state_of(block)):
+        case "thinking" if assistant and (
+            writing.answering or not block.get("provider_state") or writing.state_of(block)
+        ):
             report_beside(block, OF_THINKING, writing, path)
             return "thinking", block["text"]
         case "opaque" if (item := _raw_item(block, role, writing)) is not None:
@@ -244,7 +245,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     if text is None or text.startswith(MARK) or block.get("is_error"):
         silent = text is None and (not images or bool(block.get("is_error")))
         parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
-        wire["content"] = result_parts(block, parts, "text", "", where, writing)[0]["text"]
+        wire["content"] = result_parts(block, parts, "text", where, writing)[0]["text"]
     if images:
         wire["images"] = images
     state = writing.state_of(message)

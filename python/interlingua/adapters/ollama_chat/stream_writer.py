@@ -59,18 +59,12 @@ class _Writer(Writer):
         """The line of a piece."""
         return None, self._line(delta)
 
-    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
-        """The line of a piece. A block that has not begun cannot go on."""
-        if open_block is None:
-            raise KeyError("index")
-        return super().piece(open_block, text)
-
     def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
         """What is no text is told at once."""
         if block["type"] == "tool_use":
             return None, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]}
         message = {"role": "assistant", "content": [block]}
-        written = message_to_wire(message, (), self.writing, answer=True)
+        written = message_to_wire(message, (), self.writing)
         members: Wire = {name: written[name] for name in ("images", "tool_calls") if name in written}
         return (None, {"content": "", **members}) if members else None
 

@@ -30,7 +30,6 @@ from interlingua.adapters.openai_chat.parts import (
     as_content,
     content_from_wire,
     content_to_wire,
-    filled,
     finish_message,
     finish_reading,
     is_bare,
@@ -215,7 +214,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
     if runs.moved:
         parts: list[Wire] = [{"type": "text", "text": written}] if isinstance(written, str) else written or []
         written, runs.moved = runs.moved + parts, []
-    wire: Wire = {"role": role, "content": filled(path, writing) if written is None else written}
+    wire: Wire = {"role": role, "content": writing.fill((*path, "content")) if written is None else written}
     return wire if bare else finish_message(_without_those_of_the_model(message, path, writing), wire, path, writing)
 
 
@@ -261,7 +260,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs) -> 
             part = runs.take(where, inner["type"], part)
         if part is not None:
             parts.append(part)
-    return result_parts(block, parts, "text", "", path, writing)
+    return result_parts(block, parts, "text", path, writing)
 
 
 _MEDIA: Final = ("image", "audio", "video", "document")

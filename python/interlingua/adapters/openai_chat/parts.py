@@ -36,10 +36,10 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, lone_text
 from interlingua.adapters._engine.verbatim import keep_spellings
 from interlingua.adapters._engine.writing import Refused
-from interlingua.adapters._history.messages import OF_MESSAGE, fill, finish, native_item, no_place
+from interlingua.adapters._history.messages import OF_MESSAGE, finish, native_item, no_place
 from interlingua.adapters._openai.parts import CacheMark, address, detail, file_name, located_for
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
-from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Writing
+from interlingua.adapters.openai_chat.tables import AUDIO, PARTICIPANT, Kept, Writing
 from interlingua.canonical import json
 from interlingua.canonical.loss import Path
 
@@ -270,11 +270,6 @@ def as_content(parts: list[Wire]) -> str | list[Wire] | None:
     """Parts as the content of a message: a string for a single plain text; None when there are none."""
     text = lone_text(parts)
     return (parts or None) if text is None else text
-
-
-def filled(path: Path, writing: Writing) -> str:
-    """Text for a message of which nothing is left: the wire takes no empty one."""
-    return fill((*path, "content"), FILLER, writing)
 
 
 def has_no_effect(item: Item) -> bool:

@@ -22,7 +22,6 @@ from interlingua.adapters._openai.members import (
 )
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai.writing import fits_name
 from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
@@ -356,6 +355,5 @@ _TABLE: Final = Table(
     },
     shared=SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
-    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type

@@ -52,16 +52,13 @@ class Call(Part):
         for name, value in wire.items():
             match name:
                 case "index" | "function" | "custom":
-                    pass
-                case "id":
-                    known = raw.get("id")
-                    if isinstance(value, str) and not (
-                        known and (not value or (self.has_begun() and not self.is_whole()))
-                    ):
-                        raw["id"] = value
-                case "type":
-                    if isinstance(value, str) and value and not self.has_begun():
-                        raw["type"] = value
+                    continue
+                case "id" if not isinstance(value, str):
+                    continue
+                case "id" if raw.get("id") and (not value or (self.has_begun() and not self.is_whole())):
+                    continue
+                case "type" if self.has_begun() or not isinstance(value, str) or not value:
+                    continue
                 case _ if value is not None:
                     raw[name] = value
                 case _:

@@ -380,15 +380,9 @@ def _joined_blocks(before: list[Any], blocks: list[Any]) -> list[Any]:
     """LiteLLM's thinking blocks, which come in pieces: one goes on until it has a signature."""
     joined = list(before)
     for block in blocks:
-        last = joined[-1] if joined else None
-        if (
-            isinstance(block, dict)
-            and isinstance(last, dict)
-            and not last.get("signature")
-            and isinstance(block.get("thinking"), str)
-            and isinstance(last.get("thinking"), str)
-        ):
-            joined[-1] = {**last, **block, "thinking": last["thinking"] + block["thinking"]}
-        else:
-            joined.append(block)
+        match joined[-1] if joined else None, block:
+            case {"thinking": str(said), **last}, {"thinking": str(more)} if not last.get("signature"):
+                joined[-1] = {**last, **block, "thinking": said + more}
+            case _:
+                joined.append(block)
     return joined

@@ -7,8 +7,8 @@ from interlingua.adapters._answers.answers import has_tokens, written_end
 from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire, data_of, state_of
 from interlingua.adapters._openai.errors import error_in_stream
-from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
-from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
+from interlingua.adapters.openai_chat.parts import ASSISTANT, Block, annotations_to_wire
+from interlingua.adapters.openai_chat.reasoning import DETAILS, PART
 from interlingua.adapters.openai_chat.responses import (
     COUNTS,
     ENDS,
@@ -21,7 +21,7 @@ from interlingua.adapters.openai_chat.responses import (
 )
 from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
-from interlingua.adapters.openai_chat.turns import audio_to_wire
+from interlingua.adapters.openai_chat.turns import answer_to_wire
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, pointer
@@ -38,8 +38,7 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     Reasoning goes out where the dialect has a place for it (`reasoning_replay`), and where it came from this provider;
     elsewhere it is left out. `created` is the time that the chunks bear, in seconds since 1970.
     """
-    places = "prose" if endpoint.dialect.get("reasoning_replay") == "content" else "kind"
-    return encoded(_Writer(endpoint, created), places)
+    return encoded(_Writer(endpoint, created), "prose")
 
 
 def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
@@ -171,61 +170,40 @@ class _Writer(Writer):
             self.send(open_block, delta)
 
     def _rest(self, open_block: OpenBlock, block: Block) -> Wire:
+        """The message of a block, without the words that went out in pieces."""
         state = self.writing.state_of(block)
         match block["type"]:
-            case "text" if open_block.kind == "part":
-                return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
-            case "text" if (annotations := annotations_to_wire(block, self.writing)) is not None:
-                return {"annotations": annotations}
+            case "text" if open_block.kind != "part":
+                annotations = annotations_to_wire(block, self.writing)
+                return {} if annotations is None else {"annotations": annotations}
             case "tool_use" if open_block.kind == "whole":
                 folded = self._folded(block)
                 writing = Writing(NO_ANSWER, self.endpoint, Loss()) if folded else self.writing
                 call = call_to_wire(block, ("message", "content", 0), writing)
                 return {CALLS: [{**call, "index": open_block.number}]}
-            case "tool_use" if state.get("fields"):
-                return {CALLS: [{**state["fields"], "index": open_block.number}]}
-            case "thinking" if open_block.kind and self._place(block) == DETAILS:
-                return self._detail(block, open_block.index, whole=self._place(open_block.begun) != DETAILS)
-            case "thinking" if open_block.kind and self._place(block) == PART:
-                return self._part(block, state, empty=not open_block.sent)
-            case "redacted_thinking" if self._place(block) == DETAILS:
-                return self._detail(block, open_block.index)
-            case "image" if self.writing.encoding_of(block).get("member") == "images":
-                return {"images": [part_to_wire(block, (), self.writing, USER)]}
-            case "audio" if "id" in state:
-                return {"audio": audio_to_wire(block, state)}
-            case "image" | "audio" | "video" | "document" if state:
-                part = part_to_wire(block, (), self.writing, ASSISTANT)
-                return {PART: [part]} if part is not None else {}
-            case "opaque" if self.endpoint.owns(block):
-                if block.get("kind") == CALLS:
-                    return {CALLS: [{**block["value"], "index": self.number(open_block.choice)}]}
-                if block.get("kind") == DETAILS:
-                    return {DETAILS: [block["value"]]}
-                return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
-            case _:
+            case "tool_use":
+                return {CALLS: [{**state["fields"], "index": open_block.number}]} if state.get("fields") else {}
+            case "thinking" if not open_block.kind:
                 return {}
-
-    def _part(self, block: Block, state: Mapping[str, Any], *, empty: bool) -> Wire:
-        """What a part of reasoning has beside its words; one of this provider that has none is told as well."""
-        fields: Wire = {**(state.get("fields") or NOTHING)}
-        proof: Wire = {"signature": block["signature"]} if "signature" in block else {}
-        if not fields and not proof and not (state and empty):
-            return {}
-        if self.writing.encoding_of(block).get("type") == "reasoning":
-            summary = [{"type": "summary_text", "text": "", **proof}]
-            return {PART: [{**fields, "type": "reasoning", "summary": summary}]}
-        return {PART: [{**fields, **proof, "type": "thinking", "thinking": []}]}
-
-    def _detail(self, block: Block, index: int, *, whole: bool = False) -> Wire:
-        """What a detail has beside its words, or all of it: its words may have been told in another place."""
-        _, item = reasoning_to_wire(block, (), self.writing)
-        if item is None:
-            return {}
-        if whole:
-            return {DETAILS: [{**item, "index": index}]}
-        rest = {name: value for name, value in item.items() if name not in ("text", "summary")}
-        return {DETAILS: [{**rest, "index": index}]} if rest.keys() - {"type", "index"} else {}
+            case "image" | "audio" | "video" | "document" if not state:
+                return {}
+            case _:
+                pass
+        message = answer_to_wire({"role": ASSISTANT, "content": [block]}, ("message",), self.writing)
+        delta: Wire = {name: value for name, value in message.items() if isinstance(value, (dict, list))}
+        if CALLS in delta:
+            delta[CALLS] = [{**delta[CALLS][0], "index": self.number(open_block.choice)}]
+        if block["type"] == "thinking":
+            as_detail = self._place(open_block.begun) == DETAILS
+            empty = bool(state) and not open_block.sent
+            delta = {
+                name: [rest]
+                for name, items in delta.items()
+                if (rest := _without_words(items[0], as_detail=as_detail, empty=empty))
+            }
+        if DETAILS in delta and block["type"] != "opaque":
+            delta[DETAILS] = [{**delta[DETAILS][0], "index": open_block.index}]
+        return delta
 
     # -- the end
 
@@ -271,3 +249,18 @@ class _Writer(Writer):
         """The members without canonical meaning that came from this provider; and whether the item did."""
         state = self.writing.state_of(item)
         return state.get("fields") or NOTHING, bool(state)
+
+
+def _without_words(item: Wire, *, as_detail: bool, empty: bool) -> Wire:
+    """A detail or a part of reasoning without its words; nothing where it has nothing else. A detail keeps words that were not told
+    `as_detail`; a part is there though it is `empty`."""
+    match item:
+        case {"thinking": _, **rest}:
+            return {**rest, "thinking": []} if len(rest) > 1 or empty else {}
+        case {"summary": [dict(summary)], **rest}:
+            return {**rest, "summary": [{**summary, "text": ""}]} if len(rest) > 1 or len(summary) > 2 or empty else {}
+        case _ if as_detail:
+            proof = {name: value for name, value in item.items() if name not in ("text", "summary")}
+            return proof if proof.keys() - {"type", "index"} else {}
+        case _:
+            return item

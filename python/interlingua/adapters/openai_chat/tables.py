@@ -20,9 +20,6 @@ SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast")
 CALL_IDS: Final = CallIds(longest=40)
 PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
 
-FILLER: Final = "(empty)"
-"""Stands where the wire takes no empty message."""
-
 
 class Kept:
     """What is kept of an item that is read, beside what it says: members that the contract has no word for, how places came that

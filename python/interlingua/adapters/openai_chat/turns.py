@@ -14,7 +14,7 @@ from interlingua.adapters._engine.kit import BLOCK_MEMBERS, NOTHING, Wire, repor
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import LIST, Spellings, imprint, lone_text, read_elements
 from interlingua.adapters._engine.verbatim import keep_item
-from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._engine.writing import FILLER, Refused
 from interlingua.adapters._history.messages import (
     OF_TEXT,
     Members,
@@ -35,7 +35,6 @@ from interlingua.adapters.openai_chat.parts import (
     annotations_to_wire,
     answer_content,
     as_content,
-    filled,
     finish_message,
     finish_reading,
     is_bare,
@@ -55,7 +54,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_from_wire,
     reasoning_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import FILLER, Writing
+from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -71,13 +70,12 @@ class _Turn:
     """The blocks of an assistant message, sorted into the members of the wire. `played`: an answer of another origin, which is
     played for a client. `legacy` is the call that is written by its name, as of the time before tools."""
 
-    __slots__ = ("answer", "citations", "legacy", "members", "path", "played", "writing")
+    __slots__ = ("citations", "legacy", "members", "path", "played", "writing")
 
-    def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
+    def __init__(self, path: Path, writing: Writing) -> None:
         self.path = path
         self.writing = writing
-        self.answer = answer
-        self.played = answer and not writing.same_origin
+        self.played = writing.answering and not writing.same_origin
         self.members: Members = {name: [] for name in _ORDER}
         self.legacy = ""
         self.citations: tuple[int, Block] | None = None
@@ -99,7 +97,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing) -> Wire
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """The message of an answer, at its place in the response."""
     plain = None if writing.same_origin else _plain_turn(message, path, writing)
-    wire = _sorted(_Turn(path, writing, answer=True), message) if plain is None else plain
+    wire = _sorted(_Turn(path, writing), message) if plain is None else plain
     if not writing.same_origin:
         wire.setdefault("refusal", None)
     return wire
@@ -114,7 +112,7 @@ def _sorted(turn: _Turn, message: Message) -> Wire:
     if (
         turn.members[_TEXTS]
         or turn.members[DETAILS]
-        or (writing.dialect.get("reasoning_replay_required") and not turn.answer)
+        or (writing.dialect.get("reasoning_replay_required") and not turn.writing.answering)
     ):
         _reasoning_members(turn, wire, writing.encoding_of(message))
     report_order(turn.members, (*path, "content"), writing)
@@ -240,7 +238,7 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     source = block["source"]
     if "id" not in state or turn.members["audio"] or source["kind"] != "base64":
         return None
-    if turn.answer:
+    if turn.writing.answering:
         report_unknown(source, _OF_SOURCE, turn.writing.loss, (*path, "source"))
         report_not_written(block, _OF_SOUND, turn.writing.loss, path)
         return audio_to_wire(block, state)
@@ -272,18 +270,18 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
     written = as_content([part for _, part in members["content"]])
     has_members = bool(members[CALLS] or refusal or members["audio"] or members["images"])
     others = bool(has_members or members[_TEXTS] or members[DETAILS])
-    if written == "" and (others or turn.answer):
+    if written == "" and (others or turn.writing.answering):
         report_empty(members["content"][0][0], path, writing)
         members["content"], turn.citations, written = [], None, None
     if written == "":
         written = FILLER
         where = (*path, members["content"][0][0], "text")
         writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
-    elif written is None and not (has_members or turn.answer):
+    elif written is None and not (has_members or turn.writing.answering):
         if others:
             written = ""
         elif _MEANINGFUL_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text beside them says nothing either
-            written = filled(turn.path, writing)
+            written = writing.fill(path)
     wire: Wire = {"role": "assistant", "content": written}
     if turn.citations is not None:
         index, block = turn.citations

@@ -17,7 +17,6 @@ from interlingua.adapters._history.envelope import MARK
 from interlingua.adapters._history.messages import (
     OF_MESSAGE,
     OF_RESULT,
-    fill,
     finish,
     fold_role,
     plain_message,
@@ -40,7 +39,7 @@ from interlingua.adapters.openai_responses.items import (
     turn_to_wire,
 )
 from interlingua.adapters.openai_responses.parts import KINDS, Block, part_from_wire, part_to_wire
-from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, NAME, Reading, Writing
 from interlingua.adapters.openai_responses.tools import are_offered
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -64,7 +63,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     instructions: str | None = None
     if request.get("system"):
         content = _content_to_wire(request["system"], ("system",), writing)
-        items.append({"role": "system", "content": fill(("system",), FILLER, writing) if content is None else content})
+        items.append({"role": "system", "content": writing.fill(("system",)) if content is None else content})
     continued = is_continued(request, writing)
     stored = partial(_stored, messages, continued, writing.endpoint)
     order = arranged(messages, writing, by_turn=True, stored=stored)
@@ -260,7 +259,7 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     refuse_calls(content, path, writing)
     written = _content_to_wire(content, (*path, "content"), writing)
     wire: Wire = {"role": role}
-    wire["content"] = fill((*path, "content"), FILLER, writing) if written is None else written
+    wire["content"] = writing.fill((*path, "content")) if written is None else written
     return wire if len(message) == 2 else _finish_message(message, wire, path, writing)
 
 
@@ -312,7 +311,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
-    parts = result_parts(block, _parts(content, (*where, "content"), writing), "input_text", "", where, writing)
+    parts = result_parts(block, _parts(content, (*where, "content"), writing), "input_text", where, writing)
     lone = lone_text(parts, _WORDS)
     wire["output"] = parts if lone is None else lone
     if len(block) > 3:

@@ -21,7 +21,6 @@ from interlingua.adapters._openai.members import (
 )
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared, from_sibling
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai.writing import fits_name
 from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
@@ -319,6 +318,5 @@ _TABLE: Final = Table(
         )
     ),
     needed={"tool_choice": "tools"},
-    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type

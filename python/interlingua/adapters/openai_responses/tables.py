@@ -22,9 +22,6 @@ LEAST_OUTPUT_TOKENS: Final = 16
 
 CALL_IDS: Final = CallIds(longest=64)
 
-FILLER: Final = "(empty)"
-"""Stands where the wire takes no empty message."""
-
 BETWEEN: Final = "\n\n"
 """Stands between the parts of a reasoning item, which are one text in the contract."""
 
