@@ -18,27 +18,27 @@ PYTHON = Path(__file__).resolve().parents[1] / "python"
 def hook() -> dict[str, Any]:
     """Return the settings of the compiled wheel."""
     project = tomllib.loads((PYTHON / "pyproject.toml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
-    return found
+    settings: dict[str, Any] = project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]
+    return settings
 
 
 def modules() -> list[str]:
     """Return the files, relative to `python/`."""
     patterns = hook()["include"]
-    found = {path.relative_to(PYTHON).as_posix() for pattern in patterns for path in PYTHON.glob(pattern)}
-    return sorted(found)
+    paths = {path.relative_to(PYTHON).as_posix() for pattern in patterns for path in PYTHON.glob(pattern)}
+    return sorted(paths)
 
 
 def check() -> int:
     """Check the modules, and print errors to standard output. Returns the exit status."""
     from mypyc.build import mypycify
 
-    said = io.StringIO()
+    output = io.StringIO()
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),
-        contextlib.redirect_stdout(said),
-        contextlib.redirect_stderr(said),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(output),
     ):
         shutil.copytree(PYTHON / "interlingua", "interlingua")
         try:
@@ -48,7 +48,7 @@ def check() -> int:
                 return 0
         else:
             return 0
-    print(*(line for line in said.getvalue().splitlines() if ": warning: " not in line), sep="\n")
+    print(*(line for line in output.getvalue().splitlines() if ": warning: " not in line), sep="\n")
     return 1
 
 

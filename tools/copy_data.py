@@ -19,14 +19,14 @@ def main(arguments: list[str]) -> int:
     for path in sorted(REGISTRY.rglob("*")):
         if path.suffix in {".json", ".toml"}:
             files[DATA / "registry" / path.relative_to(REGISTRY)] = path.read_bytes()
-    left = [
+    stale = [
         path for path in DATA.rglob("*") if path.is_file() and path not in files and "__pycache__" not in path.parts
     ]
     if "--check" in arguments:
-        for path in left:
+        for path in stale:
             print(f"{path.relative_to(ROOT)} has no source: run make generate", file=sys.stderr)
-        return settle(files, arguments) or (1 if left else 0)
-    for path in left:
+        return settle(files, arguments) or (1 if stale else 0)
+    for path in stale:
         path.unlink()
     return settle(files, arguments)
 

@@ -138,12 +138,12 @@ class Tally:
             f"   likely/true at 5, 50, 95 %"
         )
         for key in sorted(self.estimates):
-            found = self.estimates[key]
-            ratios = sorted(one.ratio for one in found)
+            estimates = self.estimates[key]
+            ratios = sorted(one.ratio for one in estimates)
             near = sum(abs(ratio - 1) <= NEAR for ratio in ratios)
-            within = sum(one.within for one in found)
-            width = statistics.median(one.width for one in found)
-            count = len(found)
+            within = sum(one.within for one in estimates)
+            width = statistics.median(one.width for one in estimates)
+            count = len(estimates)
             spread = " ".join(f"{ratios[int(share * (count - 1))]:.2f}" for share in (0.05, 0.5, 0.95))
             shares = f"{100 * near / count:7.1f} {100 * within / count:7.1f}"
             print(f"{key[0]:20} {key[1]:10} {count:6} {shares} {width:9.2f}   {spread}")
@@ -190,7 +190,7 @@ def _events(chunks: Iterator[bytes] | list[bytes], endpoint: Endpoint) -> list[E
     return [event for chunk in chunks for event in reader.feed(chunk)] + reader.end()
 
 
-def _said(response: Entry) -> Entry:
+def _visible_response(response: Entry) -> Entry:
     """Return the content, finish reason and usage of a response for comparison."""
     seen = visible({"messages": [_bare(response["message"])]})
     usage = {name: count for name, count in (response.get("usage") or {}).items() if name != "raw" and count}
@@ -213,7 +213,9 @@ def check_stream(adapter: str, entry: Entry, endpoint: Endpoint) -> str | None:
     load(response, "Response")
     body, loss = adapters.get(adapter).to_wire_response(response, endpoint)
     again, _ = adapters.get(adapter).from_wire_response(json.loads(json.dumps(body)), endpoint, DERIVED_IDS)
-    where = difference(_said(apply(response, loss)), _said(again))  # a whole response has no broken arguments
+    where = difference(
+        _visible_response(apply(response, loss)), _visible_response(again)
+    )  # a whole response has no broken arguments
     return None if where is None else f"differs at {_general(where)}"
 
 
@@ -291,12 +293,12 @@ def check_stream_law(events: list[Entry], target: Endpoint) -> str | None:
     """Check the loss law of one stream, with the report that comes with it, at one endpoint."""
     loss: list[Entry] = []
     data = b"".join(translate.encode_stream(events, target, loss=loss))
-    given, read = events[-1], _events([data], target)[-1]
-    if (read["type"] == "error" and given["response"]["finish_reason"] == "error") or "places" in given:
+    last, read = events[-1], _events([data], target)[-1]
+    if (read["type"] == "error" and last["response"]["finish_reason"] == "error") or "places" in last:
         return None  # streamed as an error; streamed in the order in which it came
     if read["type"] == "error":
         return f"ends with error {read['error']['category']}"
-    where = same_answer(_inside(apply(given["response"], loss)), _inside(read["response"]))
+    where = same_answer(_inside(apply(last["response"], loss)), _inside(read["response"]))
     return None if where is None else f"law broken at {_general(where)}"
 
 

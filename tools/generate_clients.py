@@ -42,13 +42,13 @@ def _language(name: str, arguments: list[str]) -> int:
     with TemporaryDirectory() as out:
         template = ["--template", f"clients/{name}/buf.gen.yaml", "--output", out]
         inputs = [[], [str(_google(Path(out)))]] if name == "typescript" else [[]]
-        for given in inputs:
-            if (status := _buf(["generate", *given, *template])) != 0:
+        for source in inputs:
+            if (status := _buf(["generate", *source, *template])) != 0:
                 return status
-        made = Path(out, "clients", name, folder)
+        generated = Path(out, "clients", name, folder)
         files: dict[Path, str | bytes] = {
-            CLIENTS / name / folder / path.relative_to(made): path.read_bytes()
-            for path in sorted(made.rglob("*"))
+            CLIENTS / name / folder / path.relative_to(generated): path.read_bytes()
+            for path in sorted(generated.rglob("*"))
             if path.is_file()
         }
     return settle(files, arguments)

@@ -29,8 +29,8 @@ def main(arguments: list[str]) -> int:
         if done.returncode:
             print(done.stderr, file=sys.stderr)
             return done.returncode
-        made = Path(folder, "python", "interlingua", "v1")
-        files: dict[Path, str | bytes] = {OUTPUT / path.name: path.read_bytes() for path in sorted(made.iterdir())}
+        generated = Path(folder, "python", "interlingua", "v1")
+        files: dict[Path, str | bytes] = {OUTPUT / path.name: path.read_bytes() for path in sorted(generated.iterdir())}
     return settle({OUTPUT / "__init__.py": INIT, **files}, arguments)
 
 

@@ -115,13 +115,13 @@ SEE_ALSO: dict[str, str] = {
 def files_of(name: str) -> dict[str, str]:
     """Return the files that belong to a wire alone, with their first text."""
     anchor = name.replace("_", "-")
-    made = {path.format(name=name): text.format(name=name, anchor=anchor) for path, (text, _) in FILES.items()}
+    files = {path.format(name=name): text.format(name=name, anchor=anchor) for path, (text, _) in FILES.items()}
     for module, (functions, what) in MODULES.items():
         lines = [f'"""{MARK}: {what}."""\n']
         lines += [f'NAME = "{name}"\n' if function == "NAME" else _function(function) for function in functions]
-        made[f"{PACKAGE}/{name}/{module}.py"] = "\n".join(lines)
-    made[f"{PACKAGE}/{name}/__init__.py"] = _package(name)
-    return made
+        files[f"{PACKAGE}/{name}/{module}.py"] = "\n".join(lines)
+    files[f"{PACKAGE}/{name}/__init__.py"] = _package(name)
+    return files
 
 
 def _function(name: str) -> str:
@@ -145,33 +145,33 @@ def _package(name: str) -> str:
 
 def lay_out(name: str, root: Path) -> list[str]:
     """Make the files of a wire and return their paths. Raises `FileExistsError` before it makes any."""
-    made = files_of(name)
-    taken = [path for path in made if (root / path).exists()]
+    files = files_of(name)
+    taken = [path for path in files if (root / path).exists()]
     if taken:
         raise FileExistsError(f"{taken[0]} exists already")
-    for path, text in made.items():
+    for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, "utf-8")
-    return list(made)
+    return list(files)
 
 
 def missing(name: str, root: Path) -> list[str]:
     """Return what is still to be filled in for a wire: one line for each place."""
-    found: list[str] = []
-    own = {path.format(name=name): what for path, (_, what) in FILES.items()}
-    for path, what in own.items():
+    places: list[str] = []
+    files = {path.format(name=name): what for path, (_, what) in FILES.items()}
+    for path, what in files.items():
         # not every provider has an SDK
         if not (root / path).exists() and "judges" not in path:
-            found.append(f"{path}: {what}")
-    for path in [*sorted((root / PACKAGE / name).rglob("*.py")), *(root / path for path in own)]:
+            places.append(f"{path}: {what}")
+    for path in [*sorted((root / PACKAGE / name).rglob("*.py")), *(root / path for path in files)]:
         count = path.read_text("utf-8").count(MARK) if path.exists() else 0
-        found += [f"{path.relative_to(root)}: {count} × {MARK}"] if count else []
+        places += [f"{path.relative_to(root)}: {count} × {MARK}"] if count else []
     cases = (root / "conformance" / "cases" / name).glob("*/case.json")
-    found += [] if any(cases) else [f"conformance/cases/{name}/: no case yet"]
+    places += [] if any(cases) else [f"conformance/cases/{name}/: no case yet"]
     for path, what in SHARED.items():
         if not re.search(rf"\b{name}\b", (root / path).read_text("utf-8")):
-            found.append(f"{path}: {what}")
-    return found
+            places.append(f"{path}: {what}")
+    return places
 
 
 def wires(root: Path) -> list[str]:
@@ -192,10 +192,10 @@ def main(arguments: list[str]) -> int:
     if options.name is None or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", options.name):
         parser.error("name the wire in lower case, with underscores: make new-adapter NAME=cohere_chat")
     try:
-        made = lay_out(options.name, options.root)
+        paths = lay_out(options.name, options.root)
     except FileExistsError as problem:
         parser.error(str(problem))
-    print("made:", *(f"  {path}" for path in made), sep="\n")
+    print("made:", *(f"  {path}" for path in paths), sep="\n")
     print(
         "files that must name the wire (make check lists what is left):",
         *(f"  {path}: {what}" for path, what in SHARED.items()),

@@ -28,5 +28,5 @@ def answer(request: CodeGeneratorRequest) -> CodeGeneratorResponse:
 
 
 if __name__ == "__main__":
-    given = CodeGeneratorRequest.FromString(sys.stdin.buffer.read())
-    sys.stdout.buffer.write(answer(given).SerializeToString())
+    request = CodeGeneratorRequest.FromString(sys.stdin.buffer.read())
+    sys.stdout.buffer.write(answer(request).SerializeToString())

@@ -18,9 +18,9 @@ from interlingua.stream_loss import (
     PIECES,
     PROSE,
     StreamTrace,
-    as_it_is_read,
     block_loss,
     error_loss,
+    loss_as_read,
     loss_of_arrived,
     loss_of_late_text,
     needs_a_reader,
@@ -52,7 +52,7 @@ def _refuse(
     value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint, known: list[Entry] = _NONE
 ) -> list[Dropped]:
     """Refuse losses that the caller forbids, with the report and entries `known` before; return the dropped blocks."""
-    dropped = [found for entry in loss if (found := _dropped_block(value, entry))]
+    dropped = [drop for entry in loss if (drop := _dropped_block(value, entry))]
     for entry, message, block in dropped:
         if block.get("critical") or message.get("critical"):
             raise CannotAdapt(
@@ -128,12 +128,12 @@ def stream_account(
                     blocks[event["index"]] = event["block"]
                     trace.turn(event)
                     if refuses or event["block"].get("critical"):
-                        found = block_loss(event, endpoint)
-                        if found:
+                        losses = block_loss(event, endpoint)
+                        if losses:
                             # a dict by index in place of a list: a list for each block would cost more with each block
-                            _refuse({"message": {"content": blocks}}, policy, found, endpoint, known)
+                            _refuse({"message": {"content": blocks}}, policy, losses, endpoint, known)
                         if kind == "block_stop":
-                            known += found
+                            known += losses
                 else:
                     number: int = event["choice"]
                     if number not in traces:
@@ -141,20 +141,20 @@ def stream_account(
                     traces[number].turn(event)
             elif kind == "message_complete":
                 answer: dict[str, Any] = event["response"]
-                found = stream_loss(answer, endpoint)
+                losses = stream_loss(answer, endpoint)
                 if "places" in event:
-                    answer, found = loss_of_late_text(found, event, trace, blocks, endpoint)
+                    answer, losses = loss_of_late_text(losses, event, trace, blocks, endpoint)
                 elif needs_a_reader(answer, endpoint):
-                    found = as_it_is_read(found, event, traces, endpoint)
-                loss += found
+                    losses = loss_as_read(losses, event, traces, endpoint)
+                loss += losses
                 account_for(answer, policy, loss, endpoint)
                 blocks = {}
             elif kind == "error":
                 # the report covers what had arrived: only that was written
                 arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
                 if arrived["message"]["content"]:
-                    found = of_the_message(stream_loss(arrived, endpoint))
-                    loss += loss_of_arrived(found, trace.again(arrived), arrived["message"]["content"], endpoint)
+                    losses = of_the_message(stream_loss(arrived, endpoint))
+                    loss += loss_of_arrived(losses, trace.replay(arrived), arrived["message"]["content"], endpoint)
                 loss += error_loss(event["error"], endpoint)
                 account_for(arrived, policy, loss, endpoint)
                 blocks = {}
@@ -165,5 +165,5 @@ def stream_account(
         order = sorted(blocks)
         broken = {"message": {"role": "assistant", "content": [blocks[index] for index in order]}}
         ended = {f"/message/content/{place}" for place, index in enumerate(order) if index not in trace.open}
-        found = stream_loss({**broken, "finish_reason": "other"}, endpoint)
-        loss += [entry for entry in found if "/".join(entry["path"].split("/")[:4]) in ended]
+        losses = stream_loss({**broken, "finish_reason": "other"}, endpoint)
+        loss += [entry for entry in losses if "/".join(entry["path"].split("/")[:4]) in ended]

@@ -41,14 +41,14 @@ _FUNCTIONS = {
 def handle(message: Message) -> Message:
     """Return the answer to one message: `{id, output}`, `{id, error}` or `{id, unsupported}`."""
     answer: Message = {"id": message.get("id")}
-    name, given, adapter = message.get("op"), message.get("input", {}), message.get("adapter")
+    name, parameters, adapter = message.get("op"), message.get("input", {}), message.get("adapter")
     operation = _OPERATIONS.get(name) if isinstance(name, str) else None
     if operation is None:
         return answer | {"unsupported": f"there is no operation {name!r}"}
     try:
-        if not isinstance(given, dict) or not isinstance(adapter, str | None):
+        if not isinstance(parameters, dict) or not isinstance(adapter, str | None):
             raise InvalidRequest("the input of a message must be an object, and its adapter a name")
-        return answer | {"output": operation(given, adapter)}
+        return answer | {"output": operation(parameters, adapter)}
     except InterlinguaError as problem:
         return answer | {"error": problem.to_dict()}
     except RecursionError:
@@ -116,93 +116,95 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def _member(given: Message, name: str, **default: Any) -> Any:
+def _member(parameters: Message, name: str, **default: Any) -> Any:
     """Return a member of a message's input, of the type that the protocol states. A missing member is a `KeyError`."""
-    value = default.get("default") if "default" in default and name not in given else given[name]
+    value = default.get("default") if "default" in default and name not in parameters else parameters[name]
     if not isinstance(value, _KINDS[name]):
         raise InvalidRequest("the member has a wrong type; see conformance/protocol.md", path=f"/{name}")
     return value
 
 
-def _endpoint(given: Message, adapter: str | None) -> Any:
+def _endpoint(parameters: Message, adapter: str | None) -> Any:
     if adapter is None:
         raise InvalidRequest("the message names no adapter")
-    provider, model = _member(given, "provider", default=None), _member(given, "model", default=None)
+    provider, model = _member(parameters, "provider", default=None), _member(parameters, "model", default=None)
     endpoint = registry.endpoint(adapter=adapter, provider=provider, model=model)
-    origin = _member(given, "origin", default=None)
-    return replace(endpoint, origin=origin, state_in_ids=_member(given, "state_in_ids", default=False))
+    origin = _member(parameters, "origin", default=None)
+    return replace(endpoint, origin=origin, state_in_ids=_member(parameters, "state_in_ids", default=False))
 
 
-def _to_wire(given: Message, adapter: str | None) -> Message:
-    request = translate.validated(given["request"])
-    projection = translate.project(request, translate.for_request(_endpoint(given, adapter), request))
+def _to_wire(parameters: Message, adapter: str | None) -> Message:
+    request = translate.validated(parameters["request"])
+    projection = translate.project(request, translate.for_request(_endpoint(parameters, adapter), request))
     return {"wire": projection.wire, "loss": projection.loss}
 
 
-def _from_wire_request(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint(given, adapter)
-    request, loss = translate.from_wire_request(_member(given, "wire"), endpoint)
+def _from_wire_request(parameters: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(parameters, adapter)
+    request, loss = translate.from_wire_request(_member(parameters, "wire"), endpoint)
     return {"request": request, "loss": loss}
 
 
-def _answered_request(given: Message) -> Message | None:
+def _request_of(parameters: Message) -> Message | None:
     """Return the canonical request that the response belongs to, if the message has it."""
-    return translate.validated(given["request"]) if "request" in given else None
+    return translate.validated(parameters["request"]) if "request" in parameters else None
 
 
-def _answered(given: Message, endpoint: Any) -> Any:
+def _sent_tools(parameters: Message, endpoint: Any) -> Any:
     """Return the tools of the request that the response belongs to, as they were sent to this endpoint."""
-    asked = _answered_request(given)
-    return None if asked is None else translate.offered(asked, translate.project(asked, endpoint).loss)
+    request = _request_of(parameters)
+    return None if request is None else translate.offered(request, translate.project(request, endpoint).loss)
 
 
-def _endpoint_with_spellings(given: Message, endpoint: Any) -> Any:
+def _endpoint_with_spellings(parameters: Message, endpoint: Any) -> Any:
     """Return the endpoint with the spellings of the tools in the request that the response belongs to."""
-    asked = _answered_request(given)
-    return endpoint if asked is None else replace(endpoint, spellings=translate.spellings(asked, endpoint))
+    request = _request_of(parameters)
+    return endpoint if request is None else replace(endpoint, spellings=translate.spellings(request, endpoint))
 
 
-def _from_wire_response(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint(given, adapter)
-    response, loss = translate.from_wire_response(_member(given, "body"), endpoint, tools=_answered(given, endpoint))
+def _from_wire_response(parameters: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(parameters, adapter)
+    response, loss = translate.from_wire_response(
+        _member(parameters, "body"), endpoint, tools=_sent_tools(parameters, endpoint)
+    )
     return {"response": response, "loss": loss}
 
 
-def _to_wire_response(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint_with_spellings(given, _endpoint(given, adapter))
-    response = translate.validated(given["response"], "Response")
+def _to_wire_response(parameters: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint_with_spellings(parameters, _endpoint(parameters, adapter))
+    response = translate.validated(parameters["response"], "Response")
     body, loss = translate.to_wire_response(response, endpoint)
     return {"body": body, "loss": loss}
 
 
-def _chunks(given: Message) -> list[bytes]:
+def _chunks(parameters: Message) -> list[bytes]:
     try:
-        return [base64.b64decode(chunk, validate=True) for chunk in _member(given, "chunks")]
+        return [base64.b64decode(chunk, validate=True) for chunk in _member(parameters, "chunks")]
     except (TypeError, ValueError):
         raise InvalidRequest("a chunk must be base64 text", path="/chunks") from None
 
 
-def _stream(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint(given, adapter)
-    reader = translate.StreamReader(endpoint, tools=_answered(given, endpoint))
-    events = [reader.feed(chunk) for chunk in _chunks(given)]
+def _stream(parameters: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(parameters, adapter)
+    reader = translate.StreamReader(endpoint, tools=_sent_tools(parameters, endpoint))
+    events = [reader.feed(chunk) for chunk in _chunks(parameters)]
     events.append(reader.end())
     last = next((event for events_of_chunk in reversed(events) for event in reversed(events_of_chunk)), {})
     return {"events": events, "response": last.get("response")}
 
 
-def _stream_encode(given: Message, adapter: str | None) -> Message:
-    events = [translate.validated(event, "StreamEvent") for event in _member(given, "events")]
-    endpoint = _endpoint_with_spellings(given, _endpoint(given, adapter))
+def _stream_encode(parameters: Message, adapter: str | None) -> Message:
+    events = [translate.validated(event, "StreamEvent") for event in _member(parameters, "events")]
+    endpoint = _endpoint_with_spellings(parameters, _endpoint(parameters, adapter))
     loss: list[Entry] = []
     chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
     return {"chunks": chunks, "loss": loss}
 
 
-def _relay(given: Message, adapter: str | None) -> Message:
-    target = registry.endpoint(adapter=_member(given, "target"))
-    reader = translate.StreamReader(_endpoint(given, adapter), raw=True)
-    pieces = _chunks(given)
+def _relay(parameters: Message, adapter: str | None) -> Message:
+    target = registry.endpoint(adapter=_member(parameters, "target"))
+    reader = translate.StreamReader(_endpoint(parameters, adapter), raw=True)
+    pieces = _chunks(parameters)
 
     def events() -> Iterator[Any]:
         for piece in pieces:
@@ -210,33 +212,37 @@ def _relay(given: Message, adapter: str | None) -> Message:
         yield from reader.end()
 
     loss: list[Entry] = []
-    written = translate.encode_stream(events(), target, loss=loss, policy=_member(given, "policy", default=None))
-    return {"chunks": [base64.b64encode(chunk).decode() for chunk in written], "loss": loss}
+    chunks = translate.encode_stream(events(), target, loss=loss, policy=_member(parameters, "policy", default=None))
+    return {"chunks": [base64.b64encode(chunk).decode() for chunk in chunks], "loss": loss}
 
 
-def _headers(given: Message) -> dict[str, str]:
-    headers = given.get("headers") or {}
+def _headers(parameters: Message) -> dict[str, str]:
+    headers = parameters.get("headers") or {}
     if not isinstance(headers, dict):
         raise InvalidRequest("headers must be an object", path="/headers")
     return {str(name).lower(): str(value) for name, value in headers.items()}
 
 
-def _error(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint(given, adapter)
-    body = given.get("body")
+def _error(parameters: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(parameters, adapter)
+    body = parameters.get("body")
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body).decode()
-    raw = _member(given, "raw", default=False)
-    return data_of(translate.from_wire_error(_member(given, "status"), _headers(given), text, endpoint, raw=raw))
+    raw = _member(parameters, "raw", default=False)
+    return data_of(
+        translate.from_wire_error(_member(parameters, "status"), _headers(parameters), text, endpoint, raw=raw)
+    )
 
 
-def _to_wire_error(given: Message, adapter: str | None) -> Message:
-    wire, loss = translate.to_wire_error(translate.validated(given["error"], "Error"), _endpoint(given, adapter))
+def _to_wire_error(parameters: Message, adapter: str | None) -> Message:
+    wire, loss = translate.to_wire_error(
+        translate.validated(parameters["error"], "Error"), _endpoint(parameters, adapter)
+    )
     return {"wire": wire, "loss": loss}
 
 
-def _estimate(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint(given, adapter)
-    return data_of(translate.estimate_for(translate.validated(given["request"]), endpoint))
+def _estimate(parameters: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(parameters, adapter)
+    return data_of(translate.estimate_for(translate.validated(parameters["request"]), endpoint))
 
 
 @cache
@@ -247,32 +253,32 @@ def _network() -> tuple[asyncio.Runner, Any]:
     return asyncio.Runner(), HttpxTransport()
 
 
-def _generate(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint(given, adapter)
+def _generate(parameters: Message, adapter: str | None) -> Message:
+    endpoint = _endpoint(parameters, adapter)
     members = ("base_url", "key", "stream", "deadline", "cancel_after")
-    told = {name: _member(given, name, default=False if name == "stream" else None) for name in members[1:]}
-    request = translate.validated(given["request"])
-    return _network()[0].run(_called(request, endpoint, _member(given, "base_url"), told))
+    options = {name: _member(parameters, name, default=False if name == "stream" else None) for name in members[1:]}
+    request = translate.validated(parameters["request"])
+    return _network()[0].run(_call_provider(request, endpoint, _member(parameters, "base_url"), options))
 
 
-async def _called(request: Message, endpoint: Any, base_url: str, told: Message) -> Message:
+async def _call_provider(request: Message, endpoint: Any, base_url: str, options: Message) -> Message:
     from interlingua.client import Client
 
     provider = endpoint.provider or endpoint.adapter
-    keys = {provider: told["key"]} if told["key"] else {}
-    known = _with_row(provider, endpoint.adapter)
-    client = Client(_network()[1], keys=keys, base_urls={provider: base_url}, registry=known, retry="none")
-    if not told["stream"]:
-        answer = await client.generate(request, adapter=endpoint.adapter, deadline=told["deadline"])
+    keys = {provider: options["key"]} if options["key"] else {}
+    rows = _with_row(provider, endpoint.adapter)
+    client = Client(_network()[1], keys=keys, base_urls={provider: base_url}, registry=rows, retry="none")
+    if not options["stream"]:
+        answer = await client.generate(request, adapter=endpoint.adapter, deadline=options["deadline"])
         return {"response": answer}
     events: list[Any] = []
     at: list[float] = []
-    async with client.stream(request, adapter=endpoint.adapter, deadline=told["deadline"]) as stream:
+    async with client.stream(request, adapter=endpoint.adapter, deadline=options["deadline"]) as stream:
         try:
             async for event in stream:
                 events.append(event)
                 at.append(time.monotonic())
-                if len(events) == told["cancel_after"]:
+                if len(events) == options["cancel_after"]:
                     break
         except InterlinguaError as problem:
             return {"events": events, "at": at, "error": problem.to_dict()}
@@ -290,16 +296,16 @@ def _with_row(provider: str, adapter: str) -> registry.Registry:
     return registry.Registry(providers={**rows, "providers": {**rows["providers"], provider: row}})
 
 
-def _cost(given: Message, _: str | None) -> Message:
-    price = _member(given, "price", default=None)
-    cost = None if price is None else registry.cost(_member(given, "usage"), price)
+def _cost(parameters: Message, _: str | None) -> Message:
+    price = _member(parameters, "price", default=None)
+    cost = None if price is None else registry.cost(_member(parameters, "usage"), price)
     return {"cost_usd": None if cost is None else format(cost, "f")}
 
 
-def _route(given: Message, _: str | None) -> Message:
+def _route(parameters: Message, _: str | None) -> Message:
     from interlingua import router
 
-    return router.decide_json(given)
+    return router.decide_json(parameters)
 
 
 @cache
@@ -310,34 +316,34 @@ def _routing(policy_file: str) -> Any:
     return Routing(policy=Path(policy_file))
 
 
-def _route_by_file(given: Message, adapter: str | None) -> Message:
-    return _route({**given, "policy": _routing(_member(given, "policy_file")).policy}, adapter)
+def _route_by_file(parameters: Message, adapter: str | None) -> Message:
+    return _route({**parameters, "policy": _routing(_member(parameters, "policy_file")).policy}, adapter)
 
 
-def _type(given: Message) -> str:
-    name = _member(given, "type", default="Request")
+def _type(parameters: Message) -> str:
+    name = _member(parameters, "type", default="Request")
     if name not in schema()["$defs"]:
         raise InvalidRequest(f"the schema has no type {name!r}", path="/type")
     return name
 
 
-def _check(given: Message, _: str | None) -> Message:
-    name = _type(given)
-    found = violations(given["instance"], name)
-    if not found and name in ("Request", "Message", "Response"):
-        found = check(given["instance"], _member(given, "profile", default="core"))
-    return {"violations": [{"rule": one["rule"], "path": one["path"]} for one in found]}
+def _check(parameters: Message, _: str | None) -> Message:
+    name = _type(parameters)
+    broken = violations(parameters["instance"], name)
+    if not broken and name in ("Request", "Message", "Response"):
+        broken = check(parameters["instance"], _member(parameters, "profile", default="core"))
+    return {"violations": [{"rule": violation["rule"], "path": violation["path"]} for violation in broken]}
 
 
-def _check_call(given: Message, _: str | None) -> Message:
+def _check_call(parameters: Message, _: str | None) -> Message:
     events: list[Message] = []
-    check_call(given["call"], _member(given, "tools"), events.append)
+    check_call(parameters["call"], _member(parameters, "tools"), events.append)
     return {"events": events}
 
 
-def _validate(given: Message, _: str | None) -> Message:
-    found = violations(given["instance"], _type(given))
-    return {"valid": not found, "path": found[0]["path"] if found else None}
+def _validate(parameters: Message, _: str | None) -> Message:
+    broken = violations(parameters["instance"], _type(parameters))
+    return {"valid": not broken, "path": broken[0]["path"] if broken else None}
 
 
 _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {

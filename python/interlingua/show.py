@@ -25,10 +25,10 @@ class _Console(Console):
 
 def console(*, stderr: bool = False) -> Console:
     """Return a console as wide as the terminal; 100 columns if the output is no terminal and COLUMNS is not set."""
-    made = _Console(stderr=stderr, highlight=False)
-    if not made.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
-        made.width = 100
-    return made
+    result = _Console(stderr=stderr, highlight=False)
+    if not result.is_terminal and not os.environ.get("COLUMNS", "").isdecimal():
+        result.width = 100
+    return result
 
 
 def loss_summary(loss: Sequence[Data]) -> Text:
@@ -103,9 +103,9 @@ def money(usage: Data, expected: Data | None = None) -> str:
     if expected is None:
         return f"{amount} USD ({prices})"
     span, tokens = expected["estimated_cost_usd"], expected["estimated_tokens"]
-    most = f"at most {span['high']}" if span["high"] is not None else "no limit given, so no upper bound"
+    upper = f"at most {span['high']}" if span["high"] is not None else "no limit given, so no upper bound"
     return (
-        f"likely {amount} USD (at least {span['low']} without an answer, {most}; "
+        f"likely {amount} USD (at least {span['low']} without an answer, {upper}; "
         f"the prompt has {tokens['low']} to {tokens['high']} tokens; {prices})"
     )
 
@@ -114,8 +114,8 @@ def providers(rows: Sequence[Data]) -> RenderableType:
     """Return the providers: the wires and the address of each, and what is missing before it can be called here."""
     parts: list[RenderableType] = []
     for row in rows:
-        wanted = "; ".join(row["missing"])
-        state = Text(wanted, style="yellow") if wanted else Text("ready", style="green")
+        missing = "; ".join(row["missing"])
+        state = Text(missing, style="yellow") if missing else Text("ready", style="green")
         parts.append(Text.assemble((row["name"], "bold"), f" · {row['title']} · ", state))
         lines = {
             "wires": ", ".join(row["adapters"]),
@@ -124,7 +124,7 @@ def providers(rows: Sequence[Data]) -> RenderableType:
             "key": _key(row),
             "models": f"{row['models']} listed" if row["models"] else "",
         }
-        parts += [Text(f"  {what:<8} {told}", style="dim") for what, told in lines.items() if told]
+        parts += [Text(f"  {label:<8} {value}", style="dim") for label, value in lines.items() if value]
     legend = "LLM_<NAME>=scheme://key@host adds a provider that is a copy of a row, elsewhere"
     return Group(*parts, Text(legend, style="dim"))
 
@@ -132,17 +132,17 @@ def providers(rows: Sequence[Data]) -> RenderableType:
 def _key(row: Data) -> str:
     if not row["key_variables"]:
         return "none"
-    wanted = "needed" if row["needs_key"] else "not needed"
+    need = "needed" if row["needs_key"] else "not needed"
     signed = ", or calls are signed with credentials of AWS" if row["signing"] else ""
-    return f"{' or '.join(row['key_variables'])} ({wanted}{signed})"
+    return f"{' or '.join(row['key_variables'])} ({need}{signed})"
 
 
-def decision(found: Data) -> RenderableType:
+def decision(outcome: Data) -> RenderableType:
     """Return a routing decision: the winner, and the verdict of every slot."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("slot", "verdict", "model", "reason"):
         table.add_column(heading, overflow="fold")
-    for entry in found["chain"]:
+    for entry in outcome["chain"]:
         style = VERDICT_STYLES.get(entry["verdict"], "")
         reason = entry["reason"]
         if failure := entry.get("validation_failure"):
@@ -150,10 +150,10 @@ def decision(found: Data) -> RenderableType:
             reason += f" ({entry['missing']})" if entry.get("missing") else ""
         verdict = Text(entry["verdict"], style=style)
         table.add_row(entry["policy"], verdict, Text(entry["candidate_model"] or ""), Text(reason))
-    if "chosen_model" not in found:  # no model can take the turn
+    if "chosen_model" not in outcome:  # no model can take the turn
         return table
     head = Text.assemble(
-        ("→ ", "bold green"), (found["chosen_model"], "bold green"), f"  ({found['record']['reason']})"
+        ("→ ", "bold green"), (outcome["chosen_model"], "bold green"), f"  ({outcome['record']['reason']})"
     )
     return Group(head, table)
 
@@ -190,8 +190,8 @@ def models(rows: Sequence[Data], lacks: Mapping[str, Sequence[str]]) -> Renderab
     """Return the models of the registry, by provider; `lacks` holds what is missing before a provider can be called."""
     parts: list[RenderableType] = []
     for provider in dict.fromkeys(row["provider"] for row in rows):
-        wanted = "; ".join(lacks.get(provider, ()))
-        ready = Text(wanted, style="yellow") if wanted else Text("ready", style="green")
+        missing = "; ".join(lacks.get(provider, ()))
+        ready = Text(missing, style="yellow") if missing else Text("ready", style="green")
         parts += [
             Text.assemble((provider, "bold"), " · ", ready),
             _models_of([row for row in rows if row["provider"] == provider]),
@@ -244,8 +244,8 @@ def bulk_summary(summary: Data) -> RenderableType:
     lines: list[RenderableType] = [Text.assemble(*parts)]
     if summary["failed"]:
         numbers = ", ".join(map(str, summary["failed"]))
-        told = f"not finished: the process died repeatedly at shard {numbers}; start the run again to retry"
-        lines.append(Text(told, style="bold red"))
+        notice = f"not finished: the process died repeatedly at shard {numbers}; start the run again to retry"
+        lines.append(Text(notice, style="bold red"))
     if summary["errors"]:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("row", overflow="fold")
@@ -253,8 +253,8 @@ def bulk_summary(summary: Data) -> RenderableType:
         for error in summary["errors"]:
             where = f" (at {error['path']})" if error.get("path") else ""
             table.add_row(Text(f"{error['input']}:{error['row']}"), Text(f"{error['message']}{where}"))
-        left = summary["refused"] + summary["malformed"] - len(summary["errors"])
-        lines += [table, *([Text(f"and {left:,} more, each in its row of the output", style="dim")] if left else [])]
+        more = summary["refused"] + summary["malformed"] - len(summary["errors"])
+        lines += [table, *([Text(f"and {more:,} more, each in its row of the output", style="dim")] if more else [])]
     if not summary["loss"]:
         return Group(*lines, *([Text("nothing lost", style="green")] if summary["adapted"] else []))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

@@ -21,11 +21,11 @@ def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     if endpoint.state_in_ids:
         response = state_in_ids.load_response(response, endpoint)
     adapter = adapters.get(endpoint.adapter)
-    asked: StreamLoss | None = getattr(
+    own_rule: StreamLoss | None = getattr(
         adapter, "stream_loss", None
     )  # for wires whose stream expresses more or less than the whole response
     answer = response_of(response)
-    return adapter.to_wire_response(answer, endpoint)[1] if asked is None else asked(answer, endpoint)
+    return adapter.to_wire_response(answer, endpoint)[1] if own_rule is None else own_rule(answer, endpoint)
 
 
 def of_the_message(loss: list[Entry]) -> list[Entry]:
@@ -75,7 +75,7 @@ class StreamTrace:
         if self.mixed or event["type"] not in PROSE:
             self.events.append(event)
 
-    def again(self, arrived: dict[str, Any]) -> list[dict[str, Any]]:
+    def replay(self, arrived: dict[str, Any]) -> list[dict[str, Any]]:
         """Return events that stream the content that had arrived in the same order."""
         content: list[dict[str, Any]] = arrived["message"]["content"]
         ended = {event["index"]: event["block"] for event in self.events if event["type"] == "block_stop"}
@@ -105,13 +105,13 @@ def _places(
     begun: dict[int, dict[str, Any]], ended: dict[int, dict[str, Any]], content: list[dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
     """Return what had arrived of each block. Empty blocks may have no place in the message."""
-    found = dict(ended)
+    blocks = dict(ended)
     place = 0
     for index, block in sorted(begun.items()):
         if place < len(content) and content[place]["type"] == ended.get(index, block)["type"]:
-            found.setdefault(index, content[place])
+            blocks.setdefault(index, content[place])
             place += 1
-    return found
+    return blocks
 
 
 def _beginning(start: dict[str, Any], block: dict[str, Any], so_far: str) -> list[dict[str, Any]]:
@@ -142,22 +142,22 @@ def loss_of_arrived(
     """Return the losses of content that had arrived: those of the whole response, unless a reader of the stream finds
     something else. A wire may send blocks only when they are whole, or in pieces that a reader joins to fewer, more or
     other blocks if the end is missing."""
-    found = _read_content([*events, {"type": "error", "error": _FAILED}], endpoint)
+    read = _read_content([*events, {"type": "error", "error": _FAILED}], endpoint)
     if endpoint.state_in_ids:
-        content, found = _without_state(content), _without_state(found)
-    return _loss_by_reading(loss, content, found, _CONTENT)
+        content, read = _without_state(content), _without_state(read)
+    return _loss_by_reading(loss, content, read, _CONTENT)
 
 
 def _loss_by_reading(
-    loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path
+    loss: list[Entry], content: list[dict[str, Any]], read: list[dict[str, Any]], at: Path
 ) -> list[Entry]:
     """Return a report on the content at a place that turns the content into what the reader found."""
-    if _reads_as(loss, content, found, at):
+    if _reads_as(loss, content, read, at):
         return loss
-    loss = _matched(loss, content, found, at)
-    if not _reads_as(loss, content, found, at):
+    loss = _matched(loss, content, read, at)
+    if not _reads_as(loss, content, read, at):
         message = "the reader of this wire finds other content in the pieces"
-        loss = [entry_of("replace", pointer(at), "unsupported_value", "weakened", message, value=found)]
+        loss = [entry_of("replace", pointer(at), "unsupported_value", "weakened", message, value=read)]
     return loss
 
 
@@ -205,7 +205,7 @@ def _holds_native(response: dict[str, Any], endpoint: Endpoint) -> bool:
 _NOBODY: Final[dict[str, Any]] = {"adapter": ""}
 
 
-def as_it_is_read(
+def loss_as_read(
     loss: list[Entry], end: dict[str, Any], traces: dict[int, StreamTrace], endpoint: Endpoint
 ) -> list[Entry]:
     """Return the losses of a response: those of the whole one, unless a reader of the stream finds something else."""
@@ -215,7 +215,7 @@ def as_it_is_read(
         event
         for number, trace in sorted(traces.items())
         if number < len(choices)
-        for event in trace.again(choices[number])
+        for event in trace.replay(choices[number])
     ]
     last = _read_back([*events, end], endpoint)
     if last is None or last["type"] != "message_complete":
@@ -223,8 +223,8 @@ def as_it_is_read(
     read = last["response"]
     for number, (choice, seen) in enumerate(zip(choices, [read, *(read.get("alternatives") or ())], strict=False)):
         at: Path = ("message",) if number == 0 else ("alternatives", number - 1, "message")
-        message, found = choice["message"], seen["message"]
-        content, streamed_content = message["content"], found["content"]
+        message, read_message = choice["message"], seen["message"]
+        content, streamed_content = message["content"], read_message["content"]
         if endpoint.state_in_ids:
             content, streamed_content = _without_state(content), _without_state(streamed_content)
         here = pointer((*at, "content"))
@@ -232,9 +232,9 @@ def as_it_is_read(
         others = [entry for entry in loss if not entry["path"].startswith(f"{here}/")]
         loss = [*_loss_by_reading(of_content, content, streamed_content, (*at, "content")), *others]
         name = pointer((*at, "name"))
-        if message.get("name") and not found.get("name") and all(entry["path"] != name for entry in loss):
+        if message.get("name") and not read_message.get("name") and all(entry["path"] != name for entry in loss):
             why = "a stream has no names of participants"
-            loss.append(_gone(name, "unsupported_field", why, "weakened"))
+            loss.append(_drop(name, "unsupported_field", why, "weakened"))
     return loss
 
 
@@ -246,11 +246,11 @@ def loss_of_late_text(
     losses."""
     response: dict[str, Any] = end["response"]
     message: dict[str, Any] = response["message"]
-    found = _read_content([*trace.again(response), end], endpoint)
+    read = _read_content([*trace.replay(response), end], endpoint)
     content: list[dict[str, Any]] = message["content"]
     if endpoint.state_in_ids:
-        content, found = _without_state(content), _without_state(found)
-    if _reads_as(of_the_message(loss), content, found, _CONTENT):
+        content, read = _without_state(content), _without_state(read)
+    if _reads_as(of_the_message(loss), content, read, _CONTENT):
         return response, loss
     pieces = [blocks[index] for index in sorted(blocks)]
     message_text = "a text that continues in an earlier block is written when it comes"
@@ -270,7 +270,7 @@ def _without_state(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in block.items() if name != "provider_state"} for block in content]
 
 
-def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at: Path) -> bool:
+def _reads_as(loss: list[Entry], content: list[dict[str, Any]], read: list[dict[str, Any]], at: Path) -> bool:
     """Whether a reader finds the content with the report applied."""
     reported = content
     if loss:
@@ -281,7 +281,7 @@ def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict
                 if name in entry:
                     entry[name] = _CONTENT_PATH + entry[name].removeprefix(here)
         reported = apply({"message": {"content": content}}, moved)["message"]["content"]
-    return difference(_seen(reported), _seen(found)) is None
+    return difference(_seen(reported), _seen(read)) is None
 
 
 def _seen(content: list[dict[str, Any]]) -> Any:
@@ -289,43 +289,43 @@ def _seen(content: list[dict[str, Any]]) -> Any:
 
 
 def _matched(
-    loss: list[Entry], content: list[dict[str, Any]], found: list[dict[str, Any]], at_content: Path
+    loss: list[Entry], content: list[dict[str, Any]], read: list[dict[str, Any]], at_content: Path
 ) -> list[Entry]:
     """Return a report that turns the content into what was found: it assigns each block to a found one."""
     inside: list[list[Entry]] = [[] for _ in content]  # the losses of each block in the whole response, without merges
-    gone: dict[int, Entry] = {}
+    dropped: dict[int, Entry] = {}
     for entry in loss:
         steps = parse_pointer(entry["path"])
         if entry["code"] == _MERGED:
             continue
         if entry["op"] == "drop" and len(steps) == len(at_content) + 1:
-            gone[int(steps[-1])] = entry
+            dropped[int(steps[-1])] = entry
         elif entry["op"] in ("drop", "replace"):
             inside[int(steps[len(at_content)])].append({**entry, "path": pointer(tuple(steps[len(at_content) + 1 :]))})
-    places = _Places(found)
+    places = _Places(read)
     homes: dict[int, list[int]] = {}
     report: list[Entry] = []
     # blocks that the whole response would drop are assigned last
-    for place in sorted(range(len(content)), key=gone.__contains__):
+    for place in sorted(range(len(content)), key=dropped.__contains__):
         at = places.take(_alone(content[place], inside[place]))
         if at is not None:
             homes.setdefault(at, []).append(place)
-        elif place in gone:
-            report += [*_at(pointer((*at_content, place)), inside[place]), gone[place]]
+        elif place in dropped:
+            report += [*_at(pointer((*at_content, place)), inside[place]), dropped[place]]
         elif content[place].get("text") == "":
             here = pointer((*at_content, place))
             report += _at(here, inside[place])
-            report.append(_gone(here, "empty_content", "a stream has no empty pieces", "representation"))
+            report.append(_drop(here, "empty_content", "a stream has no empty pieces", "representation"))
         else:
             message = "the wire sends nothing of such a block before it has ended"
-            report.append(_gone(pointer((*at_content, place)), "unsupported_block", message))
+            report.append(_drop(pointer((*at_content, place)), "unsupported_block", message))
     for at, (home, *others) in homes.items():
         here = pointer((*at_content, home))
-        report += _at(here, _at_home(content[home], inside[home], found[at]))
+        report += _at(here, _at_home(content[home], inside[home], read[at]))
         for one in others:
             here = pointer((*at_content, one))
             report += _at(here, inside[one])
-            report.append(_gone(here, _MERGED, _ONE_TEXT, "representation"))
+            report.append(_drop(here, _MERGED, _ONE_TEXT, "representation"))
     return report + _moved([homes[at][0] for at in sorted(homes)], len(content), at_content)
 
 
@@ -350,15 +350,15 @@ def _alone(block: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
 class _Places:
     """The blocks that a reader found, and the part of each that is not yet assigned."""
 
-    def __init__(self, found: list[dict[str, Any]]) -> None:
-        self._found = found
-        self._rest: list[str | None] = [block.get("text") for block in found]
-        self._free = set(range(len(found)))
+    def __init__(self, read: list[dict[str, Any]]) -> None:
+        self._read = read
+        self._rest: list[str | None] = [block.get("text") for block in read]
+        self._free = set(range(len(read)))
 
     def take(self, block: dict[str, Any]) -> int | None:
         """Return the place where a block was found; a text may also follow another one of its kind in a found block."""
         kind, text = block["type"], block.get("text")
-        for place, other in enumerate(self._found):
+        for place, other in enumerate(self._read):
             if other["type"] != kind or bool(other.get("refusal")) is not bool(block.get("refusal")):
                 continue
             rest = self._rest[place]
@@ -373,25 +373,25 @@ class _Places:
         return None
 
 
-def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) -> list[Entry]:
+def _at_home(block: dict[str, Any], loss: list[Entry], read: dict[str, Any]) -> list[Entry]:
     """Return the entries that turn a block into what was found of it, with those of the whole response as far as they
     apply; their pointers begin at the block."""
-    wanted = _seen([found])
+    target = _seen([read])
     message = "the reader of this wire finds other content in the pieces of the block that was cut off"
-    merged = entry_of("replace", "/text", _MERGED, "representation", _ONE_TEXT, value=found.get("text"))
+    merged = entry_of("replace", "/text", _MERGED, "representation", _ONE_TEXT, value=read.get("text"))
     outside = [entry for entry in loss if entry["path"][1:].partition("/")[0] not in _COMPARED]
-    compared = {name: value for name, value in found.items() if name in _COMPARED}
+    compared = {name: value for name, value in read.items() if name in _COMPARED}
     rest = {name: value for name, value in block.items() if name not in _COMPARED}
     for candidate in (
         loss,
-        [entry for entry in loss if entry["op"] != "drop" or not _holds(found, entry["path"])],
+        [entry for entry in loss if entry["op"] != "drop" or not _holds(read, entry["path"])],
         [*loss, merged],
-        [*loss, *_not_streamed(_alone(block, loss), found)],
+        [*loss, *_not_streamed(_alone(block, loss), read)],
         [_changed(message, {**rest, **compared}), *outside],
     ):
-        if difference(_seen([_alone(block, candidate)]), wanted) is None:
+        if difference(_seen([_alone(block, candidate)]), target) is None:
             return candidate
-    return [_changed(message, found)]
+    return [_changed(message, read)]
 
 
 def _changed(message: str, value: dict[str, Any]) -> Entry:
@@ -407,13 +407,13 @@ def _holds(value: Any, path: str) -> bool:
     return True
 
 
-def _not_streamed(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
+def _not_streamed(block: dict[str, Any], read: dict[str, Any]) -> list[Entry]:
     """Return the loss of members without canonical meaning that the wire sends only with the end of a block."""
     fields = (block.get("provider_state") or {}).get("fields") or {}
-    streamed_fields = (found.get("provider_state") or {}).get("fields") or {}
+    streamed_fields = (read.get("provider_state") or {}).get("fields") or {}
     message = "the wire sends this member only when a block has ended"
     return [
-        _gone(pointer(("provider_state", "fields", name)), "unsupported_field", message, "weakened")
+        _drop(pointer(("provider_state", "fields", name)), "unsupported_field", message, "weakened")
         for name in fields
         if name not in streamed_fields
     ]
@@ -433,7 +433,7 @@ def _moved(homes: list[int], end: int, at: Path) -> list[Entry]:
     return moves
 
 
-def _gone(path: str, code: str, message: str, severity: str = "lost") -> Entry:
+def _drop(path: str, code: str, message: str, severity: str = "lost") -> Entry:
     return entry_of("drop", path, code, severity, message)
 
 
@@ -441,7 +441,7 @@ def error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """Return the losses of an error that ends a stream: the difference to the error that a reader finds."""
     end = _read_back([{"type": "error", "error": failure}], endpoint)
     if end is None or "error" not in end:
-        return [_gone("/error", "unsupported_field", "the wire has no frame for an error")]
+        return [_drop("/error", "unsupported_field", "the wire has no frame for an error")]
     return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.report(failure, end["error"], endpoint)]
 
 
@@ -481,16 +481,16 @@ def block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
         block = {**block, "text": _PROBE}
     answer = {"message": {"role": "assistant", "content": [block]}, "finish_reason": "stop"}
     here = "/message/content/0"
-    found = [
+    losses = [
         entry
         for entry in stream_loss(answer, endpoint)
         if (entry["path"] == here and entry["op"] == "drop") or (not begins and entry["path"].startswith(here + "/"))
     ]
-    if found:
+    if losses:
         of_answer = {entry["path"] for entry in stream_loss({**answer, "provider_state": endpoint.state()}, endpoint)}
-        found = [entry for entry in found if entry["path"] in of_answer]
+        losses = [entry for entry in losses if entry["path"] in of_answer]
     place = f"/message/content/{event['index']}"
-    return [{**entry, "path": place + entry["path"].removeprefix(here)} for entry in found]
+    return [{**entry, "path": place + entry["path"].removeprefix(here)} for entry in losses]
 
 
 def _is_native(block: dict[str, Any], endpoint: Endpoint) -> bool:

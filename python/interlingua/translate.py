@@ -34,7 +34,7 @@ from interlingua.canonical.errors import (
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, UNANSWERED, Entry
 from interlingua.canonical.types import Error, Request, Response, TokenEstimate, WireRequest
-from interlingua.canonical.validate import check_plain, malformed_event, said, validate
+from interlingua.canonical.validate import check_plain, malformed_event, readable_name, validate
 from interlingua.loss_policy import Policy, account_for, stream_account
 from interlingua.registry.names import did_you_mean, split
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
@@ -55,9 +55,9 @@ def endpoint_of(name: str, *, provider: str | None = None, model: str | None = N
     Raises `InvalidRequest` for any other name; the error suggests similar names.
     """
     models = registry.default()
-    known = models.endpoints.get((provider, model, name))  # fast, because every translation needs it
-    if known is not None:
-        return known
+    cached = models.endpoints.get((provider, model, name))  # fast, because every translation needs it
+    if cached is not None:
+        return cached
     if adapters.is_one(name):
         return models.endpoint(adapter=name, provider=provider, model=model)
     if provider is None and models.is_provider(name):
@@ -69,8 +69,8 @@ def endpoint_of(name: str, *, provider: str | None = None, model: str | None = N
         raise InvalidRequest(
             f"{name!r} is {'a model' if is_model else 'a provider'}; together with provider or model, name a wire"
         )
-    if found := models.nearest(name):
-        raise InvalidRequest(f"{name!r} is not a wire, a provider or a model; {did_you_mean(found)}")
+    if similar := models.nearest(name):
+        raise InvalidRequest(f"{name!r} is not a wire, a provider or a model; {did_you_mean(similar)}")
     adapters.get(name)
     raise AssertionError("an adapter that is not listed")
 
@@ -83,8 +83,8 @@ def for_request(endpoint: Endpoint, request: Mapping[str, Any]) -> Endpoint:
     named = split(request.get("model") or "")
     if named is None or named.provider != endpoint.provider:
         return endpoint
-    found = registry.endpoint(adapter=endpoint.adapter, provider=endpoint.provider, model=named.name)
-    return replace(endpoint, dialect=found.dialect, capabilities=found.capabilities)
+    declared = registry.endpoint(adapter=endpoint.adapter, provider=endpoint.provider, model=named.name)
+    return replace(endpoint, dialect=declared.dialect, capabilities=declared.capabilities)
 
 
 def framing(endpoint: Endpoint) -> str:
@@ -137,7 +137,7 @@ def _plain(value: Any, name: str) -> Any:
     if not isinstance(value, dict) and not callable(getattr(value, "plain", None)):
         kind = type(value).__name__
         raise InvalidRequest(
-            f"not a canonical {said(name)}: give JSON text, plain data or one of the types, not {kind}"
+            f"not a canonical {readable_name(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
     data = json.plain(value)  # one of the generated types, or plain data already
     try:
@@ -238,12 +238,13 @@ def adapt(
 
     `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
     `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider
-    and the model of the request. `strict` (representation, weakened or lost) refuses the projection if it would lose
-    that much. `unanswered` determines how a call without a result is treated: `error` refuses it if the target does not
-    accept it, `placeholder` adds a result after it that states this. Both take precedence over the request's own
-    `loss_policy`. Raises the errors of `project`, and `InvalidWire` when the body cannot be read.
+    and the model of the request.
+    `strict` (representation, weakened or lost) refuses the projection if it would lose that much.
+    `unanswered` determines how a call without a result is treated: `error` refuses it if the target does not accept it,
+    `placeholder` adds a result after it that states this. Both take precedence over the request's own `loss_policy`.
+    Raises the errors of `project`, and `InvalidWire` when the body cannot be read.
     """
-    policy = {**_strictly(strict), **_closing(unanswered)}
+    policy = {**_strict_policy(strict), **_unanswered_policy(unanswered)}
     read, read_loss = (load(request), []) if source is None else read_request(request, source)
     canonical = data_of(read)
     if policy:
@@ -365,7 +366,7 @@ def write_response(
     endpoint = endpoint_of(adapter, provider=provider)
     if request is not None:
         endpoint = replace(endpoint, spellings=spellings(load(request), endpoint))
-    return to_wire_response(load(response, "Response"), endpoint, _strictly(strict))
+    return to_wire_response(load(response, "Response"), endpoint, _strict_policy(strict))
 
 
 def to_wire_response(
@@ -398,7 +399,7 @@ def _is_dated(adapter: Adapter) -> TypeGuard[DatedAdapter]:
     return bool(getattr(adapter, "DATED", False))
 
 
-def _strictly(strict: str | None) -> Policy:
+def _strict_policy(strict: str | None) -> Policy:
     if strict is None:
         return {}
     if strict not in SEVERITIES:
@@ -406,7 +407,7 @@ def _strictly(strict: str | None) -> Policy:
     return {"strict": strict}
 
 
-def _closing(unanswered: str | None) -> Policy:
+def _unanswered_policy(unanswered: str | None) -> Policy:
     if unanswered is None:
         return {}
     if unanswered not in UNANSWERED:
@@ -427,9 +428,10 @@ class StreamReader:
 
     `feed` returns the events that a chunk completes, `end` those at the end of the input: an error event when the
     stream broke off. After `message_complete` or `error` there are no more events. The reader keeps no more than the
-    message. `adapter` is a name that `endpoint_of` accepts, or an endpoint. `raw`: an error has the provider's whole
-    body. With the canonical `request` of the response, the calls are those of its tools as they were offered. A caller
-    that knows the `tools` that were sent in another form gives these instead.
+    message.
+    `adapter` is a name that `endpoint_of` accepts, or an endpoint. `raw`: an error has the provider's whole body.
+    With the canonical `request` of the response, the calls are those of its tools as they were offered. A caller that
+    knows the `tools` that were sent in another form gives these instead.
     """
 
     def __init__(
@@ -461,7 +463,7 @@ class StreamReader:
 
     def end(self) -> list[dict[str, Any]]:
         """Return the events at the end of the input."""
-        return self._events([*(frame for frame in self._framing.end() if _whole(frame.data)), None])
+        return self._events([*(frame for frame in self._framing.end() if _is_complete(frame.data)), None])
 
     @property
     def done(self) -> bool:
@@ -508,7 +510,7 @@ def _bytes(chunk: Any) -> bytes:
     return bytes(chunk)
 
 
-def _whole(data: str) -> bool:
+def _is_complete(data: str) -> bool:
     """Whether a last frame that lacks its end is complete. An incomplete one means that the stream broke off."""
     if data.startswith("[") and data.endswith("]"):
         return True  # a mark, such as that of the end
@@ -546,8 +548,9 @@ class StreamWriter:
     validates one. `adapter` is the name of a wire, or an endpoint; `provider` and `model` select a row of the registry.
     `strict` (representation, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that severity is
     known; `policy` is a whole loss policy. Without `report`, and without either of them, losses are not determined,
-    which saves time. `loss` is a list to which the report is appended. `created` is the time of the stream, in seconds
-    since 1970, for a wire whose responses have a time.
+    which saves time.
+    `loss` is a list to which the report is appended.
+    `created` is the time of the stream, in seconds since 1970, for a wire whose responses have a time.
     """
 
     def __init__(
@@ -563,7 +566,7 @@ class StreamWriter:
         created: int = 0,
     ) -> None:
         endpoint = _endpoint(adapter, provider, model)
-        policy = {**_policy_of_answers(policy), **_strictly(strict)}
+        policy = {**_policy_of_answers(policy), **_strict_policy(strict)}
         self.loss: list[Entry] = [] if loss is None else loss
         """The report of the whole response, when it has ended."""
         self._account: Callable[[dict[str, Any] | None], None] | None = None
@@ -648,7 +651,7 @@ def write_stream(
     `loss` is a list that holds, when the stream has ended, the report of the whole response.
     """
     endpoint = endpoint_of(adapter, provider=provider, model=model)
-    return encode_stream(events, endpoint, loss=loss, policy=_strictly(strict))
+    return encode_stream(events, endpoint, loss=loss, policy=_strict_policy(strict))
 
 
 def encode_stream(
@@ -660,11 +663,11 @@ def encode_stream(
 ) -> Iterator[bytes]:
     """Do the same for an endpoint and a loss policy. Without `loss`, no report is made."""
     writer = StreamWriter(endpoint, policy=policy, report=loss is not None, loss=loss)
-    chunks = _pulled(writer, events)
+    chunks = _chunks_of(writer, events)
     return _refused_by_place(chunks, events) if isinstance(events, (list, tuple)) else chunks
 
 
-def _pulled(writer: StreamWriter, events: Iterable[Any]) -> Iterator[bytes]:
+def _chunks_of(writer: StreamWriter, events: Iterable[Any]) -> Iterator[bytes]:
     for event in events:
         for chunk in writer.feed(event):  # noqa: UP028 compiled, to go through a list is faster than to delegate to it
             yield chunk
@@ -677,8 +680,8 @@ def _refused_by_place(chunks: Iterable[bytes], events: Iterable[Any]) -> Iterato
         yield from chunks
     except InvalidRequest as refusal:
         for index, event in enumerate(events):
-            if (found := malformed_event(event, index)) is not None:
-                raise found from refusal
+            if (malformed := malformed_event(event, index)) is not None:
+                raise malformed from refusal
         raise
 
 
@@ -711,13 +714,13 @@ def from_wire_error(
     """Do the same for an endpoint."""
     adapter = adapters.get(endpoint.adapter)
     try:
-        found = adapter.error(_OK if status is None else status, dict(headers), body, endpoint)
+        canonical = adapter.error(_OK if status is None else status, dict(headers), body, endpoint)
     except RecursionError:
         raise InvalidAnswer("the error is nested too deeply", adapter=endpoint.adapter) from None
-    if status is None and found.get("status") == _OK:
-        del found["status"]
-    found = with_provider_message(found)
-    return found if raw else without_raw(found)
+    if status is None and canonical.get("status") == _OK:
+        del canonical["status"]
+    canonical = with_provider_message(canonical)
+    return canonical if raw else without_raw(canonical)
 
 
 def write_error(
@@ -736,7 +739,7 @@ def write_error(
         canonical = error.to_dict()
     else:
         canonical = load(error, "Error")
-    return to_wire_error(canonical, endpoint, _strictly(strict))
+    return to_wire_error(canonical, endpoint, _strict_policy(strict))
 
 
 def to_wire_error(
@@ -759,14 +762,14 @@ def _writes_errors(adapter: Adapter) -> TypeGuard[ErrorWriter]:
 
 def with_provider_message(error: Mapping[str, Any]) -> Error:
     """Return a canonical error with the provider's message from its `raw` body (spec/8-errors.md#provider-message)."""
-    words = provider_message(error.get("raw"))
-    return cast("Error", error if words is None else {**error, "provider_message": words})
+    message = provider_message(error.get("raw"))
+    return cast("Error", error if message is None else {**error, "provider_message": message})
 
 
 def without_raw(error: Mapping[str, Any]) -> Error:
     """Return a canonical error without the provider's whole body (spec/8-errors.md#raw)."""
-    found = {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
-    return cast("Error", found)
+    shortened = {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
+    return cast("Error", shortened)
 
 
 _OK: Final = 200

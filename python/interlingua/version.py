@@ -16,5 +16,5 @@ def version() -> str:
 
 def is_compiled() -> bool:
     """Whether the adapters run as compiled modules."""
-    found = find_spec("interlingua.translate")  # not imported: that takes longer than everything else here
-    return found is not None and (found.origin or "").endswith(tuple(EXTENSION_SUFFIXES))
+    spec = find_spec("interlingua.translate")  # not imported: that takes longer than everything else here
+    return spec is not None and (spec.origin or "").endswith(tuple(EXTENSION_SUFFIXES))

@@ -21,10 +21,13 @@ class Job:
     """The settings for every row.
 
     `to` is a wire, a provider or a model (`translate.endpoint_of`), or `canonical`; `provider` and `model` describe it
-    further. `source` is `canonical` (requests, or lists of messages), `sessions`, or a wire; `from_provider` names a
-    provider of that wire. `strict` refuses a row that would lose that much. `unanswered` determines how calls without a
-    result are treated (`error`, `placeholder`; by default `placeholder` for sessions, whose last response may have
-    broken off). `column` and `id_column` name columns of Parquet.
+    further.
+    `source` is `canonical` (requests, or lists of messages), `sessions`, or a wire; `from_provider` names a provider of
+    that wire.
+    `strict` refuses a row that would lose that much.
+    `unanswered` determines how calls without a result are treated (`error`, `placeholder`; by default `placeholder` for
+    sessions, whose last response may have broken off).
+    `column` and `id_column` name columns of Parquet.
     """
 
     to: str
@@ -80,13 +83,13 @@ class Adapter:
     def __reduce__(self) -> tuple[type["Adapter"], tuple[Job]]:
         return Adapter, (self.job,)
 
-    def __call__(self, given: Any) -> Adapted:
+    def __call__(self, row: Any) -> Adapted:
         """Adapt a row: JSON text or plain data. An `InterlinguaError` in place of a row is the error of its reading,
         and becomes the error of the result."""
         try:
-            if isinstance(given, InterlinguaError):
-                raise given
-            return self._adapted(given)
+            if isinstance(row, InterlinguaError):
+                raise row
+            return self._adapted(row)
         except InterlinguaError as problem:
             loss = problem.loss if isinstance(problem, LossRefused) else []
             return _failed(problem, loss)
@@ -100,8 +103,8 @@ class Adapter:
             }
             return Adapted(None, None, None, [], error)
 
-    def _adapted(self, given: Any) -> Adapted:
-        request, report = self._read(given)
+    def _adapted(self, row: Any) -> Adapted:
+        request, report = self._read(row)
         if self._policy:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), **self._policy}}
         if self._target is None:
@@ -110,15 +113,15 @@ class Adapter:
         wire = projection.wire
         return Adapted(projection.body, wire["path"], wire.get("headers"), [*report, *projection.loss])
 
-    def _read(self, given: Any) -> tuple[Mapping[str, Any], list[Any]]:
+    def _read(self, row: Any) -> tuple[Mapping[str, Any], list[Any]]:
         if self._side is not None:
             side = self._side
-            return translate.read_request(given, side.adapter, provider=side.provider)
-        if isinstance(given, list):
-            given = {"messages": given}
-        elif isinstance(given, (bytes, str)):
-            given = _whole(given.encode() if isinstance(given, str) else given)
-        return translate.load(given), []
+            return translate.read_request(row, side.adapter, provider=side.provider)
+        if isinstance(row, list):
+            row = {"messages": row}
+        elif isinstance(row, (bytes, str)):
+            row = _whole(row.encode() if isinstance(row, str) else row)
+        return translate.load(row), []
 
 
 def _failed(problem: InterlinguaError, loss: list[Any]) -> Adapted:

@@ -60,7 +60,7 @@ class Row(NamedTuple):
     value: Any
 
 
-def found(names: Iterable[str]) -> list[Input]:
+def find_inputs(names: Iterable[str]) -> list[Input]:
     """Return the inputs for names of files, folders, and URLs of databases. Raises `InvalidRequest`."""
     inputs: list[Input] = []
     for name in names:
@@ -71,7 +71,9 @@ def found(names: Iterable[str]) -> list[Input]:
         known = (*LINES, PARQUET)
         if path.is_dir():
             files = sorted(
-                one for one in path.iterdir() if one.suffix in known and one.name[0] not in "._" and one.is_file()
+                entry
+                for entry in path.iterdir()
+                if entry.suffix in known and entry.name[0] not in "._" and entry.is_file()
             )
             if not files:
                 raise InvalidRequest(f"{name} holds no file that ends in {', '.join(known)}")
@@ -94,19 +96,19 @@ def found(names: Iterable[str]) -> list[Input]:
 def shards(inputs: list[Input], job: Job, size: int, limit: int, tenant: str) -> list[Shard]:
     """Cut all inputs into shards; each but the last of an input has at least `size` bytes. Raises `InvalidRequest`."""
     cut: list[Shard] = []
-    for place, one in enumerate(inputs):
-        if one.is_database:
+    for place, source in enumerate(inputs):
+        if source.is_database:
             if job.source != SESSIONS:
                 raise InvalidRequest(f"a database holds sessions; name {SESSIONS} as the source")
-            cut += _of_database(place, one.name, tenant)
-        elif one.name.endswith(PARQUET):
+            cut += _of_database(place, source.name, tenant)
+        elif source.name.endswith(PARQUET):
             if job.source == SESSIONS:
                 raise InvalidRequest(
                     "sessions are exported as JSON lines, not as Parquet; name another source, or the exported files"
                 )
-            cut += _of_parquet(place, one.name, job, size)
+            cut += _of_parquet(place, source.name, job, size)
         else:
-            cut += _of_lines(place, one.name, job, size, limit)
+            cut += _of_lines(place, source.name, job, size, limit)
     return cut
 
 
@@ -240,15 +242,15 @@ def _opened(name: str) -> Any:
 def _of_parquet(place: int, name: str, job: Job, size: int) -> Iterator[Shard]:
     with _opened(name) as file:
         column_of(file.schema_arrow, job, name)
-        start, first, rows, held = 0, 1, 0, 0
+        start, first, rows, group_bytes = 0, 1, 0, 0
         groups = file.metadata.num_row_groups
         for number in range(groups):
             group = file.metadata.row_group(number)
             rows += group.num_rows
-            held += group.total_byte_size
-            if held >= size or number + 1 == groups:
+            group_bytes += group.total_byte_size
+            if group_bytes >= size or number + 1 == groups:
                 yield Shard(place, start, number + 1, first, rows)
-                start, first, rows, held = number + 1, first + rows, 0, 0
+                start, first, rows, group_bytes = number + 1, first + rows, 0, 0
 
 
 def column_of(schema: Any, job: Job, name: str) -> str:
@@ -256,15 +258,15 @@ def column_of(schema: Any, job: Job, name: str) -> str:
     import pyarrow.types as types
 
     names: list[str] = schema.names
-    for asked in filter(None, (job.column, job.id_column)):
-        if asked not in names:
-            raise InvalidRequest(f"{name} has no column {asked!r}; it has {', '.join(names)}")
+    for wanted_column in filter(None, (job.column, job.id_column)):
+        if wanted_column not in names:
+            raise InvalidRequest(f"{name} has no column {wanted_column!r}; it has {', '.join(names)}")
     if job.column is not None:
         return job.column
-    for usual in _COLUMNS:
-        if usual in names:
-            return usual
-    texts = [one.name for one in schema if types.is_string(one.type) or types.is_large_string(one.type)]
+    for candidate in _COLUMNS:
+        if candidate in names:
+            return candidate
+    texts = [field.name for field in schema if types.is_string(field.type) or types.is_large_string(field.type)]
     if len(texts) == 1:
         return texts[0]
     raise InvalidRequest(f"{name} has the columns {', '.join(names)}; name the one that holds the conversations")
@@ -300,18 +302,18 @@ def values(column: Any) -> list[Any]:
         # as bytes, because the reader of the JSON reports text that is not UTF-8
         column = column.cast(pa.large_binary() if types.is_large_string(column.type) else pa.binary())
     try:
-        found = column.to_pylist()
+        conversations = column.to_pylist()
     except (ValueError, OverflowError):
-        found = [_value(held) for held in column]
+        conversations = [_value(held) for held in column]
     return [
-        one if isinstance(one, (bytes, InvalidRequest)) else _NULL if one is None else _without_nulls(one)
-        for one in found
+        value if isinstance(value, (bytes, InvalidRequest)) else _NULL if value is None else _without_nulls(value)
+        for value in conversations
     ]
 
 
-def _value(held: Any) -> Any:
+def _value(scalar: Any) -> Any:
     try:
-        return held.as_py()
+        return scalar.as_py()
     except (ValueError, OverflowError):
         return InvalidRequest("the value cannot be read; check that it is UTF-8")
 
@@ -322,8 +324,8 @@ _NULL: Final = InvalidRequest("the value is null")
 def _without_nulls(value: Any) -> Any:
     """Return a nested value of Arrow without nulls: Arrow gives each row the members of all rows, as null if absent."""
     if isinstance(value, dict):
-        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 # ---------------------------------------------------------------------------------------------------- databases
@@ -345,14 +347,14 @@ def _of_database(place: int, url: str, tenant: str) -> Iterator[Shard]:
         with storage.read() as transaction:
             rows = Rows(transaction, tenant)
             before = None
-            while some := rows.sessions(_SESSIONS_IN_A_SHARD, before):
-                ids += [row.id for row in some]
-                before = (some[-1].created_at, some[-1].id)
+            while page := rows.sessions(_SESSIONS_IN_A_SHARD, before):
+                ids += [row.id for row in page]
+                before = (page[-1].created_at, page[-1].id)
     finally:
         storage.close()
     for start in range(0, len(ids), _SESSIONS_IN_A_SHARD):
-        held = tuple(ids[start : start + _SESSIONS_IN_A_SHARD])
-        yield Shard(place, start, start + len(held), start + 1, len(held), held)
+        shard_ids = tuple(ids[start : start + _SESSIONS_IN_A_SHARD])
+        yield Shard(place, start, start + len(shard_ids), start + 1, len(shard_ids), shard_ids)
 
 
 def _sessions(url: str, shard: Shard, tenant: str) -> Iterator[Row]:
@@ -374,6 +376,8 @@ def _sessions(url: str, shard: Shard, tenant: str) -> Iterator[Row]:
                     raise  # the database is unavailable, which is not an error of this session
                 yield Row(number, identity, problem)
                 continue
-            yield Row(number, identity, [for_request(one) for one in messages if status_of(one) != "partial"])
+            yield Row(
+                number, identity, [for_request(message) for message in messages if status_of(message) != "partial"]
+            )
     finally:
         storage.close()

@@ -28,7 +28,7 @@ _COLUMNS: Final = ("input", "row", *RESULT)
 class Writer(Protocol):
     """The writer of the rows of a shard."""
 
-    def write(self, source: str, number: int, identity: str | None, found: Adapted) -> None:
+    def write(self, source: str, number: int, identity: str | None, adapted: Adapted) -> None:
         """Add a row: its input, its number, its id and its result."""
         ...
 
@@ -37,12 +37,12 @@ class Writer(Protocol):
 def writing(file: Path, format: str) -> Generator[Writer]:
     """Provide a writer for a file, which exists, complete, if the block succeeds, and does not exist if it fails."""
     unfinished = file.with_name(file.name + UNFINISHED)
-    with unfinished.open("wb", buffering=_BUFFER) as held:
-        writer = _Lines(held) if format == "jsonl" else _Parquet(held)
+    with unfinished.open("wb", buffering=_BUFFER) as stream:
+        writer = _Lines(stream) if format == "jsonl" else _Parquet(stream)
         yield writer
         writer.end()
-        held.flush()
-        os.fsync(held.fileno())
+        stream.flush()
+        os.fsync(stream.fileno())
     put_in_place(unfinished, file)
 
 
@@ -61,15 +61,15 @@ class _Lines:
     def __init__(self, file: Any) -> None:
         self._file = file
 
-    def write(self, source: str, number: int, identity: str | None, found: Adapted) -> None:
+    def write(self, source: str, number: int, identity: str | None, adapted: Adapted) -> None:
         head = b'{"input":%b,"row":%d,"id":%b' % (json.dumps(source), number, json.dumps(identity))
-        loss = json.dumps(found.loss) if found.loss else b"[]"
-        if found.error is not None:
-            self._file.write(b'%b,"error":%b,"loss":%b}\n' % (head, json.dumps(found.error), loss))
+        loss = json.dumps(adapted.loss) if adapted.loss else b"[]"
+        if adapted.error is not None:
+            self._file.write(b'%b,"error":%b,"loss":%b}\n' % (head, json.dumps(adapted.error), loss))
         else:
             # the body is JSON bytes already and need not be parsed again
-            where = b'"path":%b,"headers":%b' % (json.dumps(found.path), json.dumps(found.headers))
-            self._file.write(b'%b,%b,"body":%b,"loss":%b}\n' % (head, where, found.body or b"null", loss))
+            where = b'"path":%b,"headers":%b' % (json.dumps(adapted.path), json.dumps(adapted.headers))
+            self._file.write(b'%b,%b,"body":%b,"loss":%b}\n' % (head, where, adapted.body or b"null", loss))
 
     def end(self) -> None:
         """Do nothing: no row is buffered here."""
@@ -82,31 +82,31 @@ class _Parquet:
         self._schema = schema()
         # bodies are unique: a dictionary for them costs time and finds nothing
         repeated: Any = ["input", "path", "headers"]
-        found: Any = [
+        with_statistics: Any = [
             "input",
             "row",
             "id",
         ]  # minimum and maximum of other columns do not help a reader to select rows
         self._writer = pq.ParquetWriter(
-            file, self._schema, compression="zstd", use_dictionary=repeated, write_statistics=found
+            file, self._schema, compression="zstd", use_dictionary=repeated, write_statistics=with_statistics
         )
-        self._held: list[tuple[Any, ...]] = []
+        self._rows: list[tuple[Any, ...]] = []
         self._bytes = 0
 
-    def write(self, source: str, number: int, identity: str | None, found: Adapted) -> None:
-        self._held.append((source, number, *cells(identity, found)))
-        self._bytes += len(found.body or b"") + _ROW_BYTES * len(found.loss)
-        if len(self._held) >= _ROWS_AT_ONCE or self._bytes >= _BYTES_AT_ONCE:
-            self._give()
+    def write(self, source: str, number: int, identity: str | None, adapted: Adapted) -> None:
+        self._rows.append((source, number, *cells(identity, adapted)))
+        self._bytes += len(adapted.body or b"") + _ROW_BYTES * len(adapted.loss)
+        if len(self._rows) >= _ROWS_AT_ONCE or self._bytes >= _BYTES_AT_ONCE:
+            self._flush()
 
     def end(self) -> None:
         """Write the buffered rows, and the footer of the file."""
-        self._give()
+        self._flush()
         self._writer.close()
 
-    def _give(self) -> None:
-        self._writer.write_table(table(self._held, self._schema))
-        self._held, self._bytes = [], 0
+    def _flush(self) -> None:
+        self._writer.write_table(table(self._rows, self._schema))
+        self._rows, self._bytes = [], 0
 
 
 def schema(names: Sequence[str] = _COLUMNS) -> Any:
@@ -117,12 +117,12 @@ def schema(names: Sequence[str] = _COLUMNS) -> Any:
     return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
 
 
-def cells(identity: str | None, found: Adapted) -> tuple[Any, ...]:
+def cells(identity: str | None, adapted: Adapted) -> tuple[Any, ...]:
     """Return the cells of a row: id, path, headers, body, loss, error. JSON is bytes, which Arrow accepts as text."""
-    headers = None if found.headers is None else json.dumps(found.headers)
-    error = None if found.error is None else json.dumps(found.error)
-    loss = json.dumps(found.loss) if found.loss else b"[]"
-    return identity, found.path, headers, found.body, loss, error
+    headers = None if adapted.headers is None else json.dumps(adapted.headers)
+    error = None if adapted.error is None else json.dumps(adapted.error)
+    loss = json.dumps(adapted.loss) if adapted.loss else b"[]"
+    return identity, adapted.path, headers, adapted.body, loss, error
 
 
 def table(rows: Sequence[tuple[Any, ...]], schema: Any) -> Any:

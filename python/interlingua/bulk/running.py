@@ -35,7 +35,7 @@ Observe = Callable[[int, int, int], None]
 
 _PLAN, _DONE, _LOCK = "_plan.json", "_done", "_lock"
 _VERSION: Final = 1
-_TOLD_EVERY_S: Final = 0.2
+_REPORT_EVERY_S: Final = 0.2
 _TRIES: Final = 3
 """How often a shard is tried when its process dies."""
 _ERRORS_SHOWN: Final = 20
@@ -96,32 +96,32 @@ def run(
     read, and for a folder that holds something else or is in use.
     """
     Adapter(job)  # so an error of the job is raised before anything is written
-    found = reading.found(names)
+    inputs = reading.find_inputs(names)
     if format is None:
-        format = "parquet" if all(one.name.endswith(PARQUET) for one in found) else "jsonl"
+        format = "parquet" if all(source.name.endswith(PARQUET) for source in inputs) else "jsonl"
     if format not in outputs.FORMATS:
         raise InvalidRequest(f"the format must be {' or '.join(outputs.FORMATS)}; not {format!r}")
     if format == "parquet":
         import_module("pyarrow")  # so a missing package is reported here, and not by a worker process
     if shard_bytes < 1 or row_limit < 1 or (processes is not None and processes < 1):
         raise InvalidRequest("the number of processes and the sizes of shards and rows must be at least 1")
-    here = Run(job, found, folder, format, row_limit, tenant)
-    with _alone(folder):
-        shards = _planned(here, shard_bytes)
-        left = [number for number in range(len(shards)) if not here.record(number).exists()]
-        failed = _work_off(here, shards, left, processes or os.cpu_count() or 1, observe)
-        return _added_up(here, len(shards), failed)
+    this_run = Run(job, inputs, folder, format, row_limit, tenant)
+    with _locked(folder):
+        shards = _planned_shards(this_run, shard_bytes)
+        remaining = [number for number in range(len(shards)) if not this_run.record(number).exists()]
+        failed = _adapt_shards(this_run, shards, remaining, processes or os.cpu_count() or 1, observe)
+        return _summed_up(this_run, len(shards), failed)
 
 
 # ---------------------------------------------------------------------------------------------------- the folder
 
 
 @contextmanager
-def _alone(folder: Path) -> Generator[None]:
+def _locked(folder: Path) -> Generator[None]:
     """Create and lock the folder of a run. The lock ends with its process, also if that is killed."""
     if folder.exists() and not folder.is_dir():
         raise InvalidRequest(f"{folder} is not a folder")
-    if folder.is_dir() and not (folder / _PLAN).exists() and any(one.name != _LOCK for one in folder.iterdir()):
+    if folder.is_dir() and not (folder / _PLAN).exists() and any(entry.name != _LOCK for entry in folder.iterdir()):
         raise InvalidRequest(f"{folder} holds other files; name a new folder, or the folder of the run to continue")
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("w") as lock:
@@ -137,30 +137,30 @@ def _alone(folder: Path) -> Generator[None]:
         yield
 
 
-def _planned(here: Run, shard_bytes: int) -> list[Shard]:
+def _planned_shards(this_run: Run, shard_bytes: int) -> list[Shard]:
     """Return the shards of the run that was begun in the folder; for a new run, make and store them."""
-    said: Data = {
+    settings: Data = {
         "version": _VERSION,
-        "job": asdict(here.job),
-        "format": here.format,
-        "limit": here.limit,
-        "tenant": here.tenant,
+        "job": asdict(this_run.job),
+        "format": this_run.format,
+        "limit": this_run.limit,
+        "tenant": this_run.tenant,
         "shard_bytes": shard_bytes,
-        "inputs": [[one.public_name, one.size, one.changed] for one in here.inputs],
+        "inputs": [[item.public_name, item.size, item.changed] for item in this_run.inputs],
     }
-    file = here.folder / _PLAN
+    file = this_run.folder / _PLAN
     if file.exists():
         plan = json.loads(file.read_bytes())
-        if {name: plan.get(name) for name in said} != said:
+        if {name: plan.get(name) for name in settings} != settings:
             raise InvalidRequest(
-                f"{here.folder} holds a run with other arguments, or its inputs have changed; name a new folder"
+                f"{this_run.folder} holds a run with other arguments, or its inputs have changed; name a new folder"
             )
-        for stale in here.folder.glob(f"*{outputs.UNFINISHED}"):
+        for stale in this_run.folder.glob(f"*{outputs.UNFINISHED}"):
             stale.unlink()
-        return [_shard(*one) for one in plan["shards"]]
-    shards = reading.shards(here.inputs, here.job, shard_bytes, here.limit, here.tenant)
-    (here.folder / _DONE).mkdir(exist_ok=True)
-    _store(file, {**said, "shards": shards})
+        return [_shard(*item) for item in plan["shards"]]
+    shards = reading.shards(this_run.inputs, this_run.job, shard_bytes, this_run.limit, this_run.tenant)
+    (this_run.folder / _DONE).mkdir(exist_ok=True)
+    _store(file, {**settings, "shards": shards})
     return shards
 
 
@@ -170,27 +170,27 @@ def _shard(place: int, start: int, end: int, first: int, rows: int, ids: list[st
 
 def _store(file: Path, value: Any) -> None:
     unfinished = file.with_name(file.name + outputs.UNFINISHED)
-    with unfinished.open("wb") as held:
-        held.write(json.dumps(value))
-        held.flush()
-        os.fsync(held.fileno())
+    with unfinished.open("wb") as stream:
+        stream.write(json.dumps(value))
+        stream.flush()
+        os.fsync(stream.fileno())
     outputs.put_in_place(unfinished, file)
 
 
-def _added_up(here: Run, count: int, failed: list[int]) -> Summary:
+def _summed_up(this_run: Run, count: int, failed: list[int]) -> Summary:
     total = Summary(shards=count, failed=sorted(failed))
     losses: dict[tuple[str, str], Data] = {}
     for number in range(count):
-        if not here.record(number).exists():
+        if not this_run.record(number).exists():
             continue
-        record = json.loads(here.record(number).read_bytes())
+        record = json.loads(this_run.record(number).read_bytes())
         for name in ("rows", "adapted", "refused", "malformed"):
             setattr(total, name, getattr(total, name) + record[name])
         total.errors += record["errors"][: max(0, _ERRORS_SHOWN - len(total.errors))]
         for row in record["loss"]:
-            known = losses.setdefault((row["severity"], row["code"]), {**row, "entries": 0, "rows": 0})
-            known["entries"] += row["entries"]
-            known["rows"] += row["rows"]
+            merged = losses.setdefault((row["severity"], row["code"]), {**row, "entries": 0, "rows": 0})
+            merged["entries"] += row["entries"]
+            merged["rows"] += row["rows"]
     order = list(reversed(SEVERITIES))
     total.loss = sorted(losses.values(), key=lambda row: (order.index(row["severity"]), -row["rows"], row["code"]))
     return total
@@ -202,10 +202,10 @@ def _added_up(here: Run, count: int, failed: list[int]) -> Summary:
 class _Worker:
     """A worker process, and its current shard."""
 
-    def __init__(self, here: Run) -> None:
+    def __init__(self, this_run: Run) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(other, here), daemon=True)
+        self.process = context.Process(target=_serve, args=(other, this_run), daemon=True)
         self.process.start()
         other.close()
         self.number: int | None = None
@@ -224,18 +224,20 @@ class _Worker:
         self.connection.close()
 
 
-def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, observe: Observe | None) -> list[int]:
+def _adapt_shards(
+    this_run: Run, shards: list[Shard], remaining: list[int], processes: int, observe: Observe | None
+) -> list[int]:
     """Let worker processes adapt the remaining shards. Returns the shards that failed; raises the error of a worker."""
     total = sum(shard.rows for shard in shards)
-    done = [json.loads(here.record(number).read_bytes()) for number in set(range(len(shards))) - set(left)]
+    done = [json.loads(this_run.record(number).read_bytes()) for number in set(range(len(shards))) - set(remaining)]
     rows = sum(record["rows"] for record in done)
     errors = sum(record["refused"] + record["malformed"] for record in done)
-    waiting = list(reversed(left))
+    waiting = list(reversed(remaining))
     tries: Counter[int] = Counter()
     failed: list[int] = []
     workers: list[_Worker] = []
     try:
-        workers += [_Worker(here) for _ in range(min(processes, len(left)))]
+        workers += [_Worker(this_run) for _ in range(min(processes, len(remaining)))]
         for worker in workers:
             number = waiting.pop()
             worker.give(number, shards[number])
@@ -247,10 +249,10 @@ def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, o
                     total,
                 )
             ready = wait([worker.connection for worker in workers], timeout=1)
-            for worker in [one for one in workers if one.connection in ready]:
+            for worker in [candidate for candidate in workers if candidate.connection in ready]:
                 place, number = workers.index(worker), worker.number
                 try:
-                    word, given = worker.connection.recv()
+                    kind, payload = worker.connection.recv()
                 except (EOFError, OSError):
                     # the process was killed, or ran out of memory: another process tries the shard again
                     worker.end()
@@ -262,12 +264,12 @@ def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, o
                     else:
                         failed.append(number)
                     if waiting:
-                        workers[place] = worker = _Worker(here)
+                        workers[place] = worker = _Worker(this_run)
                 else:
-                    if word == "problem":
-                        raise given
-                    worker.rows, worker.errors = given
-                    if word == "rows":
+                    if kind == "problem":
+                        raise payload
+                    worker.rows, worker.errors = payload
+                    if kind == "rows":
                         continue
                     rows, errors = rows + worker.rows, errors + worker.errors
                 if waiting:
@@ -284,20 +286,20 @@ def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, o
     return failed
 
 
-def _serve(connection: Connection, here: Run) -> None:
+def _serve(connection: Connection, this_run: Run) -> None:
     """Run a worker process: adapt the shards that arrive on the connection, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process ends it
     logging.getLogger("interlingua").setLevel(logging.ERROR)  # losses are in the output
-    adapter = Adapter(here.job)
+    adapter = Adapter(this_run.job)
 
-    def tell(rows: int, errors: int) -> None:
+    def report(rows: int, errors: int) -> None:
         connection.send(("rows", (rows, errors)))
 
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the parent process is gone
         while True:
             number, shard = connection.recv()
             try:
-                counts = do_shard(here, adapter, number, shard, tell)
+                counts = do_shard(this_run, adapter, number, shard, report)
             except (InterlinguaError, OSError) as problem:
                 if isinstance(problem, (BrokenPipeError, ConnectionResetError)):
                     raise
@@ -307,22 +309,22 @@ def _serve(connection: Connection, here: Run) -> None:
 
 
 def do_shard(
-    here: Run, adapter: Adapter, number: int, shard: Shard, tell: Callable[[int, int], None]
+    this_run: Run, adapter: Adapter, number: int, shard: Shard, report: Callable[[int, int], None]
 ) -> tuple[int, int]:
     """Adapt a shard. Returns the number of its rows and of rows with an error, and reports both to `tell`."""
-    source = here.inputs[shard.input].public_name
-    found = _Counts(source)
-    told = time.monotonic()
-    with outputs.writing(here.output(number), here.format) as output:
-        for row in reading.rows(shard, here.inputs, here.job, here.limit, here.tenant):
+    source = this_run.inputs[shard.input].public_name
+    counts = _Counts(source)
+    reported = time.monotonic()
+    with outputs.writing(this_run.output(number), this_run.format) as output:
+        for row in reading.rows(shard, this_run.inputs, this_run.job, this_run.limit, this_run.tenant):
             adapted = adapter(row.value)
             output.write(source, row.number, row.id, adapted)
-            found.note(row.number, adapted)
-            if (now := time.monotonic()) - told > _TOLD_EVERY_S:
-                told = now
-                tell(found.rows, found.refused + found.malformed)
-    _store(here.record(number), found.record())
-    return found.rows, found.refused + found.malformed
+            counts.note(row.number, adapted)
+            if (now := time.monotonic()) - reported > _REPORT_EVERY_S:
+                reported = now
+                report(counts.rows, counts.refused + counts.malformed)
+    _store(this_run.record(number), counts.record())
+    return counts.rows, counts.refused + counts.malformed
 
 
 class _Counts:
@@ -336,18 +338,20 @@ class _Counts:
         self._rows: Counter[tuple[str, str]] = Counter()
         self._examples: dict[tuple[str, str], int] = {}
 
-    def note(self, number: int, found: Any) -> None:
+    def note(self, number: int, adapted: Any) -> None:
         """Count a row."""
         self.rows += 1
-        if found.error is not None:
-            self.refused += found.refused
-            self.malformed += not found.refused
+        if adapted.error is not None:
+            self.refused += adapted.refused
+            self.malformed += not adapted.refused
             if len(self._errors) < _ERRORS_SHOWN:
-                kept = {name: found.error[name] for name in ("category", "message", "path") if name in found.error}
-                self._errors.append({"input": self._source, "row": number, **kept})
+                members = {
+                    name: adapted.error[name] for name in ("category", "message", "path") if name in adapted.error
+                }
+                self._errors.append({"input": self._source, "row": number, **members})
             return
         seen: set[tuple[str, str]] = set()
-        for entry in found.loss:
+        for entry in adapted.loss:
             kind = (entry["severity"], entry["code"])
             self._entries[kind] += 1
             if kind not in seen:

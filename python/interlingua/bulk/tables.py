@@ -28,10 +28,10 @@ class AdaptTable:
     def __call__(self, table: Any) -> Any:
         """Return the table of Arrow with the results for a table."""
         job = self._adapter.job
-        held = values(table.column(column_of(table.schema, job, "the table")))
-        ids = table.column(job.id_column).to_pylist() if job.id_column else [None] * len(held)
+        conversations = values(table.column(column_of(table.schema, job, "the table")))
+        ids = table.column(job.id_column).to_pylist() if job.id_column else [None] * len(conversations)
         rows = [
             outputs.cells(None if identity is None else str(identity), self._adapter(value))
-            for identity, value in zip(ids, held, strict=True)
+            for identity, value in zip(ids, conversations, strict=True)
         ]
         return outputs.table(rows, self._schema)

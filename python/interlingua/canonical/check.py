@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from interlingua.canonical import json
+from interlingua.canonical.caller_schemas import UNCHECKED, schema_errors
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
-from interlingua.canonical.measured import UNCHECKED, measured
 from interlingua.canonical.patterns import NOT_RUN, pattern
 from interlingua.canonical.validate import check_plain, validate, violations
 
@@ -68,7 +68,7 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
         raise InvalidRequest(f"there is no profile {profile!r}; choose one of {', '.join(profiles())}")
     try:
         data = json.plain(value)
-        return _unfit(data) or _found(data, limits)
+        return _schema_violations(data) or _rule_violations(data, limits)
     except RecursionError:
         raise too_deep() from None
 
@@ -78,18 +78,18 @@ def broken_rules(message: Data, profile: str = "core") -> list[Violation]:
     return _message(message, (), profiles()[profile])
 
 
-def _unfit(value: Any) -> list[Violation]:
+def _schema_violations(value: Any) -> list[Violation]:
     """Return the places where a value does not fit the schema."""
     if isinstance(value, list):
-        found = [_prefixed(violations(message, "Message"), (place,)) for place, message in enumerate(value)]
-        return [violation for one in found for violation in one]
+        by_message = [_prefixed(violations(message, "Message"), (place,)) for place, message in enumerate(value)]
+        return [violation for of_message in by_message for violation in of_message]
     for member, name in (("messages", "Request"), ("message", "Response")):
         if isinstance(value, dict) and member in value:
             return violations(value, name)
     return violations(value, "Message")
 
 
-def _found(value: Any, limits: Data) -> list[Violation]:
+def _rule_violations(value: Any, limits: Data) -> list[Violation]:
     if isinstance(value, list):
         return list(_conversation(value, (), limits))
     if "messages" in value:
@@ -103,7 +103,7 @@ def _found(value: Any, limits: Data) -> list[Violation]:
     return _message(value, (), limits)
 
 
-def _broken(rule: str, path: Where, message: str) -> Violation:
+def _violation(rule: str, path: Where, message: str) -> Violation:
     return {"rule": rule, "path": pointer(path), "message": message}
 
 
@@ -111,26 +111,26 @@ def _broken(rule: str, path: Where, message: str) -> Violation:
 
 
 def _message(message: Data, path: Where, limits: Data) -> list[Violation]:
-    found: list[Violation] = []
+    broken: list[Violation] = []
     role, content = message["role"], message["content"]
     status = message.get("metadata", {}).get("status", "complete")
     if limits.get("envelope"):
-        found += _envelope(message, path)
+        broken += _envelope(message, path)
     if "created_at" in message:
-        found += _moment(message["created_at"], path, limits)
+        broken += _moment(message["created_at"], path, limits)
     if role not in limits["blocks"]:
-        found.append(_broken("role", (*path, "role"), f"the role {role} is not in this profile"))
+        broken.append(_violation("role", (*path, "role"), f"the role {role} is not in this profile"))
     elif status != "partial":
         of_content = _content(role, content, path, limits)
         if status != "complete":
             # the arguments in a response that broke off may be incomplete
-            of_content = [one for one in of_content if one["rule"] != "tool_input_invalid"]
-        found += of_content
+            of_content = [violation for violation in of_content if violation["rule"] != "tool_input_invalid"]
+        broken += of_content
         if role == "tool":
-            found += _linkage(message, content, path)
+            broken += _linkage(message, content, path)
         if role == "assistant":
-            found += _provenance(message, status, path, limits)
-    return found
+            broken += _provenance(message, status, path, limits)
+    return broken
 
 
 def refuse_misplaced(message: Any) -> None:
@@ -143,32 +143,38 @@ def refuse_misplaced(message: Any) -> None:
         return
     role, content = message.role, message.content
     allowed = profiles()["core"]["blocks"][role]
-    found = _number(role, len(content), ())
+    broken = _block_count_violations(role, len(content), ())
     for position, block in enumerate(content):
         if block.type in _KNOWN_BLOCKS and block.type not in allowed:
-            found.append(_misplaced(block.type, ("content", position)))
+            broken.append(_misplaced(block.type, ("content", position)))
         elif block.type == "tool_result":
-            found += _not_in_a_result(block, ("content", position))
-    if role == "tool" and not found:
+            broken += _not_in_a_result(block, ("content", position))
+    if role == "tool" and not broken:
         parent = None if metadata is None else metadata.parent_tool_use_id
-        answered = next((block.tool_use_id for block in content if block.type == "tool_result"), None)
-        found += _linked(parent, answered, ())
-    if found:
-        raise InvalidRequest(f"not a canonical message: {found[0]['message']}", path=found[0]["path"], violations=found)
+        call_id = next((block.tool_use_id for block in content if block.type == "tool_result"), None)
+        broken += _linked(parent, call_id, ())
+    if broken:
+        raise InvalidRequest(
+            f"not a canonical message: {broken[0]['message']}", path=broken[0]["path"], violations=broken
+        )
 
 
 def refuse_misplaced_in_result(block: Any) -> None:
     """Apply the rule of a `tool_result` block of the types: it holds text, media and opaque blocks."""
-    found = _not_in_a_result(block, ())
-    if found:
-        raise InvalidRequest(f"not a canonical block: {found[0]['message']}", path=found[0]["path"], violations=found)
+    broken = _not_in_a_result(block, ())
+    if broken:
+        raise InvalidRequest(
+            f"not a canonical block: {broken[0]['message']}", path=broken[0]["path"], violations=broken
+        )
 
 
 def refuse_incomplete_medium(block: Any) -> None:
     """Apply the rules of a block of the types that holds a medium: it states what and where the medium is."""
-    found = list(_medium(block.plain(), (), profiles()["core"]))
-    if found:
-        raise InvalidRequest(f"not a canonical block: {found[0]['message']}", path=found[0]["path"], violations=found)
+    broken = list(_medium(block.plain(), (), profiles()["core"]))
+    if broken:
+        raise InvalidRequest(
+            f"not a canonical block: {broken[0]['message']}", path=broken[0]["path"], violations=broken
+        )
 
 
 def _not_in_a_result(block: Any, path: Where) -> list[Violation]:
@@ -183,10 +189,10 @@ def _not_in_a_result(block: Any, path: Where) -> list[Violation]:
 def _envelope(message: Data, path: Where) -> Iterator[Violation]:
     for name in _ENVELOPE:
         if name not in message:
-            yield _broken("envelope", path, f"the member {name} is missing")
+            yield _violation("envelope", path, f"the member {name} is missing")
     for name in message:
         if name not in _IN_ENVELOPE:
-            yield _broken("envelope", (*path, name), "a member that the envelope does not have")
+            yield _violation("envelope", (*path, name), "a member that the envelope does not have")
 
 
 def _moment(text: str, path: Where, limits: Data) -> list[Violation]:
@@ -194,30 +200,34 @@ def _moment(text: str, path: Where, limits: Data) -> list[Violation]:
         # the schema has checked the format; a day that its month does not have is still possible
         datetime.fromisoformat(text)
     except ValueError:
-        return [_broken("created_at", (*path, "created_at"), "this date does not exist")]
+        return [_violation("created_at", (*path, "created_at"), "this date does not exist")]
     if limits.get("utc_microseconds") and not _UTC_MICROSECONDS.search(text):
-        told = "this profile takes times in UTC with six fractional digits, as …T12:00:00.000000Z"
-        return [_broken("created_at", (*path, "created_at"), told)]
+        message = "this profile takes times in UTC with six fractional digits, as …T12:00:00.000000Z"
+        return [_violation("created_at", (*path, "created_at"), message)]
     return []
 
 
 def _content(role: str, content: list[Data], path: Where, limits: Data) -> list[Violation]:
-    found = _number(role, len(content), path)
+    broken = _block_count_violations(role, len(content), path)
     if limits.get("single_content") and len(content) != 1:
-        found.append(_broken("single_content", (*path, "content"), "a message of this profile holds exactly one block"))
+        broken.append(
+            _violation("single_content", (*path, "content"), "a message of this profile holds exactly one block")
+        )
     allowed = limits["blocks"][role]
     for position, block in enumerate(content):
         if block["type"] == "text" and "text" in allowed:
             continue  # a text block has no other rule
-        found += _block(block, allowed, (*path, "content", position), limits)
-    return found
+        broken += _block(block, allowed, (*path, "content", position), limits)
+    return broken
 
 
-def _number(role: str, blocks: int, path: Where) -> list[Violation]:
+def _block_count_violations(role: str, blocks: int, path: Where) -> list[Violation]:
     if not blocks and role not in ("system", "developer"):
-        return [_broken("content_not_empty", (*path, "content"), f"a message with role {role} must hold a block")]
+        return [_violation("content_not_empty", (*path, "content"), f"a message with role {role} must hold a block")]
     if role == "tool" and blocks != 1:
-        return [_broken("one_result_per_message", (*path, "content"), "a tool message holds exactly one tool_result")]
+        return [
+            _violation("one_result_per_message", (*path, "content"), "a tool message holds exactly one tool_result")
+        ]
     return []
 
 
@@ -225,7 +235,7 @@ def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterat
     kind = block["type"]
     if kind not in _KNOWN_BLOCKS:
         if not limits["unknown_blocks"]:
-            yield _broken("known_block", (*path, "type"), "this profile does not allow a block of an unknown type")
+            yield _violation("known_block", (*path, "type"), "this profile does not allow a block of an unknown type")
         return
     if kind not in allowed:
         yield _misplaced(kind, path)
@@ -243,41 +253,41 @@ def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterat
 
 
 def _misplaced(kind: str, path: Where) -> Violation:
-    return _broken("block_in_role", (*path, "type"), f"a block of the type {kind} is not allowed here")
+    return _violation("block_in_role", (*path, "type"), f"a block of the type {kind} is not allowed here")
 
 
 def _call(block: Data, path: Where, limits: Data) -> Iterator[Violation]:
     if limits.get("ulid_tool_ids") and not _ULID_TOOL_ID.match(block["id"]):
-        yield _broken("tool_id", (*path, "id"), "this profile takes a tool id of tu_ and a ULID")
+        yield _violation("tool_id", (*path, "id"), "this profile takes a tool id of tu_ and a ULID")
     if limits.get("snake_case_names") and not _SNAKE_CASE.match(block["name"]):
-        yield _broken("tool_name", (*path, "name"), "a tool name is snake_case, at most 64 characters")
+        yield _violation("tool_name", (*path, "name"), "a tool name is snake_case, at most 64 characters")
     if "input_raw" in block and block.get("kind") != "custom":
-        yield _broken("tool_input_invalid", (*path, "input_raw"), "the arguments are not a JSON object")
+        yield _violation("tool_input_invalid", (*path, "input_raw"), "the arguments are not a JSON object")
 
 
 def _medium(block: Data, path: Where, limits: Data) -> Iterator[Violation]:
     source = block["source"]
     if source["kind"] not in limits["sources"]:
-        yield _broken("media_source", (*path, "source", "kind"), f"this profile takes no {source['kind']} source")
-    wanted = "content" if source["kind"] == "blocks" else "data"
-    if wanted not in source:
-        yield _broken("media_source", (*path, "source"), f"a source of kind {source['kind']} needs {wanted}")
+        yield _violation("media_source", (*path, "source", "kind"), f"this profile takes no {source['kind']} source")
+    required = "content" if source["kind"] == "blocks" else "data"
+    if required not in source:
+        yield _violation("media_source", (*path, "source"), f"a source of kind {source['kind']} needs {required}")
     if "media_type" not in block and (limits.get("media_type") or source["kind"] == "base64"):
-        yield _broken("media_type", path, "the media type is missing")
+        yield _violation("media_type", path, "the media type is missing")
 
 
 def _linkage(message: Data, content: list[Data], path: Where) -> Iterator[Violation]:
     parent = message.get("metadata", {}).get("parent_tool_use_id")
-    answered = next((block["tool_use_id"] for block in content if block["type"] == "tool_result"), None)
-    yield from _linked(parent, answered, path)
+    call_id = next((block["tool_use_id"] for block in content if block["type"] == "tool_result"), None)
+    yield from _linked(parent, call_id, path)
 
 
-def _linked(parent: str | None, answered: str | None, path: Where) -> Iterator[Violation]:
+def _linked(parent: str | None, call_id: str | None, path: Where) -> Iterator[Violation]:
     where = (*path, "metadata", "parent_tool_use_id")
     if parent is None:
-        yield _broken("parent_tool_use_id", where, "a tool message must name the call that its result belongs to")
-    elif answered is not None and parent != answered:
-        yield _broken("parent_tool_use_id", where, "the message and its tool_result name different calls")
+        yield _violation("parent_tool_use_id", where, "a tool message must name the call that its result belongs to")
+    elif call_id is not None and parent != call_id:
+        yield _violation("parent_tool_use_id", where, "the message and its tool_result name different calls")
 
 
 def _provenance(message: Data, status: str, path: Where, limits: Data) -> Iterator[Violation]:
@@ -285,17 +295,19 @@ def _provenance(message: Data, status: str, path: Where, limits: Data) -> Iterat
     if status == "complete":
         for name in limits["complete"]:
             if metadata.get(name) is None:
-                yield _broken(f"complete_{name}", (*path, "metadata", name), f"a finished answer must state its {name}")
+                yield _violation(
+                    f"complete_{name}", (*path, "metadata", name), f"a finished answer must state its {name}"
+                )
     routing = metadata.get("routing")
     if routing is None:
         return
     where = (*path, "metadata", "routing")
     if metadata.get("model") is not None and routing["chosen_model"] != metadata["model"]:
-        yield _broken("chosen_model", (*where, "chosen_model"), "must be the same as metadata.model")
+        yield _violation("chosen_model", (*where, "chosen_model"), "must be the same as metadata.model")
     if routing["mode"] == "rule" and routing.get("rule_name") is None:
-        yield _broken("rule_name", (*where, "rule_name"), "a routing record of mode rule must name its rule")
+        yield _violation("rule_name", (*where, "rule_name"), "a routing record of mode rule must name its rule")
     if routing["mode"] == "pattern" and routing.get("confidence") is None:
-        yield _broken(
+        yield _violation(
             "confidence", (*where, "confidence"), "a routing record of mode pattern must state its confidence"
         )
 
@@ -313,11 +325,11 @@ def _conversation(messages: list[Data], path: Where, limits: Data) -> Iterator[V
         identity = message.get("id")
         if identity is not None:
             if identity <= last_id:
-                yield _broken("id_order", (*where, "id"), "message ids must increase strictly in a session")
+                yield _violation("id_order", (*where, "id"), "message ids must increase strictly in a session")
             last_id = identity
         if message.get("session_id") is not None:
             if session is not None and message["session_id"] != session:
-                yield _broken(
+                yield _violation(
                     "one_session", (*where, "session_id"), "all messages of a conversation must belong to one session"
                 )
             session = message["session_id"]
@@ -329,16 +341,16 @@ def _pairing(message: Data, path: Where, calls: dict[str, int], answered: set[st
         here = (*path, "content", position)
         if block["type"] == "tool_use":
             if block["id"] in calls:
-                yield _broken(
+                yield _violation(
                     "tool_id_unique", (*here, "id"), "another call has this id; a retry gets an id of its own"
                 )
             calls[block["id"]] = position
         elif block["type"] == "tool_result":
             identity = block["tool_use_id"]
             if identity not in calls:
-                yield _broken("result_has_call", (*here, "tool_use_id"), "no call before this result has this id")
+                yield _violation("result_has_call", (*here, "tool_use_id"), "no call before this result has this id")
             elif identity in answered:
-                yield _broken("one_result_per_call", (*here, "tool_use_id"), "the call has a result already")
+                yield _violation("one_result_per_call", (*here, "tool_use_id"), "the call has a result already")
             answered.add(identity)
 
 
@@ -360,8 +372,8 @@ def _inputs(request: Data, limits: Data) -> Iterator[Violation]:
             continue
         for index, block in enumerate(message["content"]):
             if block["type"] == "tool_use" and block["name"] in schemas and "input_raw" not in block:
-                found = tool_input_violations(block["input"], schemas[block["name"]])
-                yield from _prefixed(found, ("messages", position, "content", index, "input"))
+                broken = tool_input_violations(block["input"], schemas[block["name"]])
+                yield from _prefixed(broken, ("messages", position, "content", index, "input"))
 
 
 def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
@@ -379,7 +391,7 @@ def tool_input_violations(given: Any, schema: Any) -> list[Violation]:
             {"rule": "tool_input_unchecked", "path": where, "message": message}
             if rule == UNCHECKED
             else {"rule": "tool_input_invalid", "path": where, "message": f"the argument {message}"}
-            for rule, where, message in measured(given, schema)
+            for rule, where, message in schema_errors(given, schema)
         ]
     except ValueError:
         return []
@@ -398,20 +410,20 @@ def check_call(
     block = json.plain(call)
     validate(block, "ToolUseBlock")
     offered = json.plain(tools if isinstance(tools, list) else list(tools.values()))
-    found = _uncalled(block, next((tool for tool in offered if tool.get("name") == block["name"]), None))
-    if found and emit is not None:
+    broken = _call_violations(block, next((tool for tool in offered if tool.get("name") == block["name"]), None))
+    if broken and emit is not None:
         called = {"tool_use_id": block["id"], "name": block["name"]}
-        emit({"type": "tool_input_invalid", "alias": "tool.input_invalid", **called, "violations": found})
-    return found
+        emit({"type": "tool_input_invalid", "alias": "tool.input_invalid", **called, "violations": broken})
+    return broken
 
 
-def _uncalled(call: Data, tool: Data | None) -> list[Violation]:
+def _call_violations(call: Data, tool: Data | None) -> list[Violation]:
     if tool is None:
-        return [_broken("tool_input_invalid", ("name",), "there is no tool of this name to run")]
+        return [_violation("tool_input_invalid", ("name",), "there is no tool of this name to run")]
     custom = (tool.get("kind") or "function") == "custom"
     if custom != ((call.get("kind") or "function") == "custom"):
         return [
-            _broken(
+            _violation(
                 "tool_input_invalid",
                 ("kind",),
                 f"the tool takes {'a text' if custom else 'an object'} as its arguments",
@@ -420,7 +432,7 @@ def _uncalled(call: Data, tool: Data | None) -> list[Violation]:
     if custom:
         return []
     if "input_raw" in call:
-        return [_broken("tool_input_invalid", ("input_raw",), "the arguments are not a JSON object")]
+        return [_violation("tool_input_invalid", ("input_raw",), "the arguments are not a JSON object")]
     return list(_prefixed(tool_input_violations(call["input"], tool.get("input_schema") or {}), ("input",)))
 
 
@@ -429,18 +441,18 @@ def _tools(tools: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
     for position, tool in enumerate(tools):
         where = (*path, position)
         if tool["name"] in names:
-            yield _broken("tool_name_unique", (*where, "name"), "another tool of the request has this name")
+            yield _violation("tool_name_unique", (*where, "name"), "another tool of the request has this name")
         names.add(tool["name"])
         if limits.get("snake_case_names") and not _SNAKE_CASE.match(tool["name"]):
-            yield _broken("tool_name", (*where, "name"), "a tool name is snake_case, at most 64 characters")
+            yield _violation("tool_name", (*where, "name"), "a tool name is snake_case, at most 64 characters")
         if limits.get("side_effects") and "side_effects" not in tool:
-            yield _broken("side_effects", where, "a tool must declare its side effects")
+            yield _violation("side_effects", where, "a tool must declare its side effects")
         if limits.get("tool_schema") and "input_schema" in tool:
             yield from _prefixed(tool_schema_violations(tool["input_schema"]), (*where, "input_schema"))
 
 
-def _prefixed(found: list[Violation], path: Where) -> Iterator[Violation]:
-    for violation in found:
+def _prefixed(broken: list[Violation], path: Where) -> Iterator[Violation]:
+    for violation in broken:
         yield violation | {"path": pointer(path) + violation["path"]}
 
 
@@ -468,21 +480,23 @@ def tool_schema_violations(schema: Any, *, extended: bool = False) -> list[Viola
 
     The strict subset is exactly the seed's list; `extended` also allows the keywords that most providers take.
     """
-    found: list[Violation] = []
+    broken: list[Violation] = []
     try:
-        _schema_node(schema, (), _EXTENDED_KEYWORDS if extended else _STRICT_KEYWORDS, extended, found.append)
+        _schema_node(schema, (), _EXTENDED_KEYWORDS if extended else _STRICT_KEYWORDS, extended, broken.append)
     except RecursionError:
         raise too_deep() from None
     if isinstance(schema, dict) and schema.get("type", "object") != "object":
-        found.append(_broken("tool_schema", ("type",), "the schema of a tool's arguments must be of the type object"))
-    return found
+        broken.append(
+            _violation("tool_schema", ("type",), "the schema of a tool's arguments must be of the type object")
+        )
+    return broken
 
 
 def _schema_node(
     node: Any, path: Where, keywords: frozenset[str], extended: bool, report: Callable[[Violation], Any]
 ) -> None:
     if not isinstance(node, dict):
-        report(_broken("tool_schema", path, "a schema must be an object"))
+        report(_violation("tool_schema", path, "a schema must be an object"))
         return
     for keyword, value in node.items():
         here = (*path, keyword)
@@ -490,7 +504,7 @@ def _schema_node(
             case "type":
                 words = value if isinstance(value, list) and extended else [value]
                 if not all(isinstance(word, str) and word in _TYPES for word in words):
-                    report(_broken("tool_schema", here, "the type must be one of the seven basic type words"))
+                    report(_violation("tool_schema", here, "the type must be one of the seven basic type words"))
             case "properties":
                 for name, inner in value.items() if isinstance(value, dict) else ():
                     _schema_node(inner, (*here, name), keywords, extended, report)
@@ -502,12 +516,12 @@ def _schema_node(
             case "additionalProperties" if isinstance(value, bool):
                 pass
             case "pattern" if extended and isinstance(value, str) and pattern(value) is None:
-                report(_broken("tool_schema", here, f"the pattern {NOT_RUN}"))
+                report(_violation("tool_schema", here, f"the pattern {NOT_RUN}"))
             case "additionalProperties":
-                report(_broken("tool_schema", here, "additionalProperties may be true or false, but not a schema"))
+                report(_violation("tool_schema", here, "additionalProperties may be true or false, but not a schema"))
             case _ if keyword not in keywords:
                 report(
-                    _broken(
+                    _violation(
                         "tool_schema", here, f"the keyword {keyword} is not in the subset that every provider takes"
                     )
                 )
@@ -550,12 +564,12 @@ def register_tools(tools: list[Any], *, extended: bool = False) -> dict[str, Dat
                 'write {"type": "object", "properties": {}}',
                 path=pointer(where),
             )
-        found = tool_schema_violations(schema, extended=extended) if kind == "function" else []
-        if found:
+        broken = tool_schema_violations(schema, extended=extended) if kind == "function" else []
+        if broken:
             raise InvalidRequest(
-                f"the input schema of the tool {tool['name']!r} cannot be registered: {found[0]['message']}",
-                path=pointer((position, "input_schema")) + found[0]["path"],
-                violations=found,
+                f"the input schema of the tool {tool['name']!r} cannot be registered: {broken[0]['message']}",
+                path=pointer((position, "input_schema")) + broken[0]["path"],
+                violations=broken,
             )
         registered[tool["name"]] = tool
     return registered

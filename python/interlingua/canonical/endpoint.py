@@ -23,13 +23,16 @@ class Endpoint:
     """One model at one provider behind one wire protocol.
 
     `adapter` names the wire protocol, `provider` the row of the registry (None when not known), `model` the provider's
-    own name of the model (None: take it from the request). `dialect` holds the provider's switches of the wire,
-    `capabilities` what the model accepts; an absent capability means that nothing speaks against it. `origin` is the
-    exact destination of a provider call (`origin_of`), for providers whose state is bound to it. It is None when the
-    state is not bound or the destination is not known. The caller of the provider sets it. `state_in_ids` means that
-    responses written here are sent to a client that keeps only the standard members: the ids of calls carry what other
-    providers need back (spec/3-responses.md#carried-state). The server of such clients sets it. `spellings` holds, by
-    name, how such a client spelt the tools that it offered: their calls are spelt in the same way.
+    own name of the model (None: take it from the request).
+    `dialect` holds the provider's switches of the wire, `capabilities` what the model accepts; an absent capability
+    means that nothing speaks against it.
+    `origin` is the exact destination of a provider call (`origin_of`), for providers whose state is bound to it. It is
+    None when the state is not bound or the destination is not known. The caller of the provider sets it.
+    `state_in_ids` means that responses written here are sent to a client that keeps only the standard members: the ids
+    of calls carry what other providers need back (spec/3-responses.md#carried-state). The server of such clients sets
+    it.
+    `spellings` holds, by name, how such a client spelt the tools that it offered: their calls are spelt in the same
+    way.
     """
 
     adapter: str

@@ -79,8 +79,8 @@ def _content(blocks: dict[int, Event], places: list[int] | None) -> list[Event]:
 
 def _settled(grown: Event, final: Event) -> Event:
     # block_stop is authoritative for everything except the text of the deltas, which must already agree
-    said = {key: grown[key] for key in ("text",) if key in grown and final.get("type") in ("text", "thinking")}
-    return {**final, **said}
+    streamed = {key: grown[key] for key in ("text",) if key in grown and final.get("type") in ("text", "thinking")}
+    return {**final, **streamed}
 
 
 def _failure(event: Event) -> ProviderError:

@@ -19,12 +19,12 @@ _FREE = frozenset(("input", "value", "extra"))
 def comparable(value: Any) -> Any:
     """Return a value without the members that equality ignores. Free JSON (tool input, opaque items) stays whole."""
     if isinstance(value, dict):
-        left = {
+        compared = {
             key: item if key in _FREE else comparable(item) for key, item in value.items() if key not in _NOT_COMPARED
         }
-        if left.get("metadata") == {}:
-            del left["metadata"]  # it held only ignored members
-        return left
+        if compared.get("metadata") == {}:
+            del compared["metadata"]  # it held only ignored members
+        return compared
     if isinstance(value, list):
         return [comparable(item) for item in value]
     return value
@@ -41,7 +41,7 @@ def content_hash(message: Any) -> str:
     if not isinstance(data, dict):
         raise InvalidRequest(f"a message must be plain data or a Message, not {type(message).__name__}")
     try:
-        said = {key: comparable(data[key]) for key in _HASHED if data.get(key) is not None}
+        hashed = {key: comparable(data[key]) for key in _HASHED if data.get(key) is not None}
     except RecursionError:
         raise too_deep() from None
-    return hashlib.sha256(json.dumps_sorted(said)).hexdigest()
+    return hashlib.sha256(json.dumps_sorted(hashed)).hexdigest()

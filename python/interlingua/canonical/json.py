@@ -50,8 +50,8 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [plain(item) for item in value]
-    held = getattr(value, "plain", None)
-    return held() if callable(held) else value
+    to_plain = getattr(value, "plain", None)
+    return to_plain() if callable(to_plain) else value
 
 
 def loads(text: bytes | str) -> Any:
@@ -87,11 +87,11 @@ def _why(text: bytes, problem: str) -> str:
         return "it ends before it is complete"
     if (broken := _not_utf8(text)) is not None:
         return f"it is not UTF-8 {_place(text, broken)}; save it as UTF-8"
-    found = _BYTE.search(problem)
-    if found is None:
+    position = _BYTE.search(problem)
+    if position is None:
         return problem.removeprefix("JSON is malformed: ")
-    at = int(found[1])
-    what = problem[: found.start()].removeprefix("JSON is malformed: ").strip()
+    at = int(position[1])
+    what = problem[: position.start()].removeprefix("JSON is malformed: ").strip()
     if _NOT_A_NUMBER.match(text, at):
         what = "NaN and infinities are not numbers of JSON; write null or a string"
     elif "surrogate" in what:
@@ -120,10 +120,10 @@ def _not_utf8(text: bytes) -> int | None:
 def _out_of_range(text: bytes) -> str | None:
     """Return the pointer of the first number that exceeds a binary float; None if there is none or it is not found."""
     try:
-        found = _infinite(standard_json.loads(text))
+        path = _infinite(standard_json.loads(text))
     except (ValueError, RecursionError):
         return None
-    return None if found is None else "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in found)
+    return None if path is None else "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in path)
 
 
 def _infinite(value: Any) -> list[str] | None:

@@ -160,12 +160,12 @@ def _freeze(value: Any) -> Any:
 
 
 def _elements(values: _List) -> list[Any]:
-    found: list[Any] = []
+    elements: list[Any] = []
     for slot in values.slots:
-        found.extend(slot.before)
+        elements.extend(slot.before)
         if slot.value is not _GONE:
-            found.append(slot.value)
-    return found + values.after
+            elements.append(slot.value)
+    return elements + values.after
 
 
 def apply(request: Any, loss: list[Any]) -> dict[str, Any]:
@@ -419,8 +419,10 @@ def same_answer(reported: dict[str, Any], read: dict[str, Any]) -> str | None:
     requires in a response, and that the written response did not have, are not compared.
     """
     left, right = visible_answer(reported), visible_answer(read)
-    for one, other in zip(left["choices"], right["choices"], strict=False):
-        other["fields"] = {name: value for name, value in other["fields"].items() if name in one["fields"]}
+    for reported_choice, read_choice in zip(left["choices"], right["choices"], strict=False):
+        read_choice["fields"] = {
+            name: value for name, value in read_choice["fields"].items() if name in reported_choice["fields"]
+        }
     return difference(left, right)
 
 
@@ -438,13 +440,13 @@ def _difference(left: Any, right: Any, at: str) -> str | None:
             here = at + pointer((key,))
             if key not in left or key not in right:
                 return here
-            if (found := _difference(left[key], right[key], here)) is not None:
-                return found
+            if (deeper := _difference(left[key], right[key], here)) is not None:
+                return deeper
         return None
     if isinstance(left, list) and isinstance(right, list):
         for position, (a, b) in enumerate(zip(left, right, strict=False)):
-            if (found := _difference(a, b, f"{at}/{position}")) is not None:
-                return found
+            if (deeper := _difference(a, b, f"{at}/{position}")) is not None:
+                return deeper
         return None if len(left) == len(right) else f"{at}/{min(len(left), len(right))}"
     if isinstance(left, bool) is isinstance(right, bool) and left == right:
         return None

@@ -135,9 +135,11 @@ class MessageMethods(Made):
         """Make messages from three lists: one message of parts and then calls, and one message for each tool result."""
         from interlingua.canonical.models import ToolResultBlock
 
-        said = [cls._new(role, [*parts, *tool_calls], {})] if parts or tool_calls else []
+        without_results = [cls._new(role, [*parts, *tool_calls], {})] if parts or tool_calls else []
         results = [ToolResultBlock.of(result) for result in tool_results]
-        return said + [cls.tool(result.tool_use_id, result.content, is_error=result.is_error) for result in results]
+        return without_results + [
+            cls.tool(result.tool_use_id, result.content, is_error=result.is_error) for result in results
+        ]
 
     @classmethod
     def join(cls, messages: "Sequence[Message]") -> "list[Message]":
@@ -231,8 +233,8 @@ class MessageMethods(Made):
 def _changed(value: T, **members: Any) -> T:
     """Return a copy of a model with other members, which are checked as in a constructor. None removes a member."""
     model: Any = value
-    kept = {name: given for name, given in _set_members(model).items() if name not in members}
-    return type(model).of({**kept, **{name: given for name, given in members.items() if given is not None}})
+    unchanged = {name: item for name, item in _set_members(model).items() if name not in members}
+    return type(model).of({**unchanged, **{name: item for name, item in members.items() if item is not None}})
 
 
 def _joined(group: "list[Message]") -> "Message":
@@ -265,7 +267,9 @@ def by_priority(messages: Iterable[T]) -> list[T]:
             groups[-1].append(message)
         else:
             groups.append([message])
-    groups.sort(key=lambda group: _DEFAULT_PRIORITY if (given := _member(group[0], "priority")) is None else given)
+    groups.sort(
+        key=lambda group: _DEFAULT_PRIORITY if (priority := _member(group[0], "priority")) is None else priority
+    )
     return [message for group in groups for message in group]
 
 
@@ -300,8 +304,8 @@ class MediaMethods(Made):
         from interlingua.canonical.models import MediaSource
 
         make: Any = cls
-        known = {} if media_type is None else {"media_type": media_type}
-        return make(source=MediaSource(kind="url", data=url), **known, **members)
+        optional = {} if media_type is None else {"media_type": media_type}
+        return make(source=MediaSource(kind="url", data=url), **optional, **members)
 
     def bytes(self: Any) -> bytes:
         """Return the bytes of a base64 source. Raises `InvalidRequest` for other sources and for other data."""

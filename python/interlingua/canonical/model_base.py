@@ -117,18 +117,18 @@ class ReadModel(Model):
 
     @field_validator("type", check_fields=False)
     @classmethod
-    def _is_unknown(cls, word: str) -> str:
-        if word in cls.KNOWN:
-            raise ValueError(f"{word!r} has a class of its own")
-        return word
+    def _is_unknown(cls, tag: str) -> str:
+        if tag in cls.KNOWN:
+            raise ValueError(f"{tag!r} has a class of its own")
+        return tag
 
     @classmethod
     def tag_of(cls, value: Any) -> str | None:
         """Return the arm of the union, by `type`; `*` is this one. A known type never falls through to it."""
-        word = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-        if not isinstance(word, str):
+        tag = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+        if not isinstance(tag, str):
             return None
-        return word if word in cls.KNOWN else "*"
+        return tag if tag in cls.KNOWN else "*"
 
 
 def _is_none(value: Any) -> bool:

@@ -85,41 +85,41 @@ _CATEGORIES: Final = {
 
 def _translated(text: str) -> str:
     """Translate a pattern to the syntax of RE2. Raises `ValueError` for an escape that ECMAScript does not have."""
-    written: list[str] = []
+    pieces: list[str] = []
     within = False  # whether the position is within a class of characters
     place = 0
     any_character = "." if _SINGLE_LINE.search(text) else _ANY
-    for found in _PIECE.finditer(text):
-        written.append(text[place : found.start()])
-        place = found.end()
-        braced, high, low, four, control, kind, name, escaped, mark, _ = found.groups()
+    for piece in _PIECE.finditer(text):
+        pieces.append(text[place : piece.start()])
+        place = piece.end()
+        braced, high, low, four, control, kind, name, escaped, mark, _ = piece.groups()
         if braced or four:
             if 0xD800 <= int(braced or four, 16) <= 0xDFFF:
                 raise ValueError("half a character")
-            written.append(rf"\x{{{braced or four}}}")
+            pieces.append(rf"\x{{{braced or four}}}")
         elif high:
-            written.append(rf"\x{{{0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF):x}}}")
+            pieces.append(rf"\x{{{0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF):x}}}")
         elif control:
-            written.append(rf"\x{{{ord(control) % 32:x}}}")
+            pieces.append(rf"\x{{{ord(control) % 32:x}}}")
         elif kind:
-            written.append(f"{kind}{{{_CATEGORIES.get(name, name)}}}")
+            pieces.append(f"{kind}{{{_CATEGORIES.get(name, name)}}}")
         elif escaped:
-            written.append(_escape(escaped, within))
+            pieces.append(_escape(escaped, within))
         elif mark == ".":
-            written.append("." if within else any_character)
+            pieces.append("." if within else any_character)
         elif mark == "[":
-            written.append(r"\[" if within else "[")
+            pieces.append(r"\[" if within else "[")
             within = True
         elif mark == "]":
-            written.append("]" if within else r"\]")
+            pieces.append("]" if within else r"\]")
             within = False
         elif mark:  # an empty class, unless it is within another one
-            written.append(rf"\{mark}" if within else _EMPTY[mark])
+            pieces.append(rf"\{mark}" if within else _EMPTY[mark])
             within = False
         else:
             raise ValueError("no group of ECMAScript")
-    written.append(text[place:])
-    return "".join(written)
+    pieces.append(text[place:])
+    return "".join(pieces)
 
 
 def _escape(character: str, within: bool) -> str:

@@ -140,7 +140,7 @@ class _Loader:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._waiting: list[tuple[int, Block]] = []  # passengers, each with the number of other blocks behind it
+        self._waiting: list[tuple[int, Block]] = []  # carried blocks, each with the number of other blocks behind it
         self._loading = False
 
     def block(self, block: Block) -> Block:
@@ -148,7 +148,7 @@ class _Loader:
         if block["type"] == "tool_use":
             return self._call(block)
         if block["type"] not in CARRIED_BLOCKS:
-            self._waiting = [(behind + 1, passenger) for behind, passenger in self._waiting]
+            self._waiting = [(behind + 1, carried) for behind, carried in self._waiting]
         elif self._foreign(block if block["type"] == "opaque" else block.get("provider_state")):
             self._waiting.append((0, block))
         return block
@@ -167,7 +167,7 @@ class _Loader:
             load["state"] = state
             self._loading = self._loading or bool(state.get("signature") or state.get("fields"))
         if self._waiting:
-            load["before"] = [{"behind": behind, "block": passenger} for behind, passenger in self._waiting]
+            load["before"] = [{"behind": behind, "block": carried} for behind, carried in self._waiting]
             self._waiting = []
             self._loading = True
         packed = urlsafe_b64encode(zlib.compress(json.dumps(load), 9)).rstrip(b"=").decode()
@@ -207,8 +207,8 @@ def _with_all_unloaded(request: dict[str, Any], messages: list[Message]) -> dict
 
 def _wire_id(block: Block) -> str:
     state: dict[str, Any] | None = block.get("provider_state")
-    found = None if state is None else state.get("id")
-    return found if isinstance(found, str) else ""
+    wire_id = None if state is None else state.get("id")
+    return wire_id if isinstance(wire_id, str) else ""
 
 
 def _holds_state(block: Block) -> bool:
@@ -234,8 +234,8 @@ def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message
         for text in shown:
             for place in reasoned.pop(text, ()):
                 loaded[place] = None
-        for item, own in _with_passengers(since, before, shown):
-            if own and item["type"] == "thinking":
+        for item, from_client in _with_carried(since, before, shown):
+            if from_client and item["type"] == "thinking":
                 reasoned.setdefault(item["text"], []).append(len(loaded))
             loaded.append(item)
         since = []
@@ -246,32 +246,32 @@ def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message
     return {**message, "content": [item for item in loaded if item is not None] + since}
 
 
-def _with_passengers(since: list[Block], before: list[dict[str, Any]], shown: set[str]) -> list[tuple[Block, bool]]:
+def _with_carried(since: list[Block], before: list[dict[str, Any]], shown: set[str]) -> list[tuple[Block, bool]]:
     """Return the blocks before a call, with the blocks that its id carried; each with whether the client sent it."""
     mixed = [(item, True) for item in since if not (item["type"] == "thinking" and item["text"] in shown)]
-    said = len(mixed)
+    sent = len(mixed)
     for position, item in enumerate(before):
-        mixed.insert(max(said - item["behind"], 0) + position, (item["block"], False))
+        mixed.insert(max(sent - item["behind"], 0) + position, (item["block"], False))
     return mixed
 
 
 def _unpacked(wire_id: str) -> dict[str, Any] | None:
     """Return the state that an id holds; None when it holds none, or none that Interlingua wrote."""
-    found = _ID.fullmatch(wire_id)
-    if found is None:
+    match = _ID.fullmatch(wire_id)
+    if match is None:
         return None
     try:
-        packed = urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4))
+        packed = urlsafe_b64decode(match[1] + "=" * (-len(match[1]) % 4))
         load = json.loads(zlib.decompressobj().decompress(packed, _MOST_BYTES))
     except (ValueError, zlib.error, InvalidRequest):
         return None
     if not isinstance(load, dict) or violations({**_CALL, **_call_of(load)}, "ContentBlock"):
         return None
     before = load.get("before", [])
-    return load if isinstance(before, list) and all(_is_passenger(item) for item in before) else None
+    return load if isinstance(before, list) and all(_is_carried(item) for item in before) else None
 
 
-def _is_passenger(item: Any) -> bool:
+def _is_carried(item: Any) -> bool:
     # without a pattern of `match`: in compiled code, a class pattern that captures does not match
     if not isinstance(item, dict):
         return False

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any, Final
 
 from interlingua.canonical import json
+from interlingua.canonical.caller_schemas import UNCHECKED, schema_errors
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
-from interlingua.canonical.measured import UNCHECKED, measured
 from interlingua.canonical.validate import validate
 
 _MOST: Final = 20  # violations in one error
@@ -31,24 +31,24 @@ def structured(response: Any, request: Any) -> Any:
     repeated. Raises `InvalidRequest` if the request has no format, or one whose schema is invalid, or one whose
     validity cannot be decided because a regular expression of the schema cannot be run.
     """
-    wanted = _plain(request, "request").get("response_format")
-    wanted = wanted if isinstance(wanted, dict) else {}
-    if wanted.get("type") not in ("json", "json_schema"):
+    response_format = _plain(request, "request").get("response_format")
+    response_format = response_format if isinstance(response_format, dict) else {}
+    if response_format.get("type") not in ("json", "json_schema"):
         raise InvalidRequest(
             "the request has no format for its answer; give it a response_format", path="/response_format"
         )
     answer = _plain(response, "response")
     validate(answer, "Response")
     value = _parsed(_text(answer["message"]["content"]), answer.get("finish_reason"))
-    schema = wanted.get("schema") if wanted["type"] == "json_schema" else None
+    schema = response_format.get("schema") if response_format["type"] == "json_schema" else None
     if schema is None:
         if not isinstance(value, dict):
             raise InvalidAnswer("the answer is not a JSON object, which the request requires", path="")
         return value
-    found = _violations(value, schema)
-    if found:
-        first = found[0]
-        raise InvalidAnswer(f"the answer {first['message']}", path=first["path"], violations=found)
+    broken = _violations(value, schema)
+    if broken:
+        first = broken[0]
+        raise InvalidAnswer(f"the answer {first['message']}", path=first["path"], violations=broken)
     return value
 
 
@@ -65,12 +65,12 @@ def _plain(value: Any, name: str) -> dict[str, Any]:
 def _text(content: list[Any]) -> str:
     """Return the text of the answer: of the blocks that `encoding` marks as the answer, or else of all texts."""
     texts = [block for block in content if block["type"] == "text" and not block.get("refusal")]
-    called = [
+    marked = [
         block
         for block in texts
         if ((block.get("provider_state") or {}).get("encoding") or {}).get("answer") is not None
     ]
-    return "".join(block["text"] for block in called or texts)
+    return "".join(block["text"] for block in marked or texts)
 
 
 def _parsed(text: str, reason: str | None) -> Any:
@@ -80,23 +80,23 @@ def _parsed(text: str, reason: str | None) -> Any:
     try:
         return json.loads(text)
     except InvalidRequest:
-        told = _UNFINISHED.get(
+        message = _UNFINISHED.get(
             reason or "", "the answer is not JSON; repeat the request, or use a model that enforces the format"
         )
-        raise InvalidAnswer(told, path="") from None
+        raise InvalidAnswer(message, path="") from None
 
 
 def _violations(value: Any, schema: Any) -> list[dict[str, str]]:
     try:
-        found = list(islice(measured(value, schema), _MOST))
+        errors = list(islice(schema_errors(value, schema), _MOST))
     except ValueError:
         message = "the schema is not a valid JSON Schema, or refers to something outside of itself"
         raise InvalidRequest(message, path="/response_format/schema") from None
-    unchecked = [message for rule, _, message in found if rule == UNCHECKED]
-    if unchecked and len(unchecked) == len(found):
+    unchecked = [message for rule, _, message in errors if rule == UNCHECKED]
+    if unchecked and len(unchecked) == len(errors):
         raise InvalidRequest(f"the answer cannot be validated: {unchecked[0]}", path="/response_format/schema")
     return [
         {"rule": f"schema.{rule}", "path": where, "message": message}
-        for rule, where, message in found
+        for rule, where, message in errors
         if rule != UNCHECKED
     ]

@@ -35,9 +35,9 @@ def written_out(value: Any, name: str) -> Any:
 def _each(values: Any, name: str) -> Any:
     if not isinstance(values, (list, tuple)):
         return values
-    found = [written_out(value, name) for value in values]
-    same = all(new is old for new, old in zip(found, values, strict=True))
-    return values if same else found
+    changed = [written_out(value, name) for value in values]
+    same = all(new is old for new, old in zip(changed, values, strict=True))
+    return values if same else changed
 
 
 def _with(value: Data, member: str, item: Any) -> Data:

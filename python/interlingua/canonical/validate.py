@@ -75,13 +75,15 @@ def validate(value: Any, name: str = "Request") -> None:
     except (RecursionError, ValueError) as problem:
         raise _unreadable(problem) from None
     if not valid:
-        found = violations(value, name)
-        first = found[0]
-        raise InvalidRequest(f"not a canonical {said(name)}: {first['message']}", path=first["path"], violations=found)
+        broken = violations(value, name)
+        first = broken[0]
+        raise InvalidRequest(
+            f"not a canonical {readable_name(name)}: {first['message']}", path=first["path"], violations=broken
+        )
     if name == "Request":
         _check_media(value)
-    elif name in ("Message", "Response") and (found := _beyond_schema(value, name)):
-        raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
+    elif name in ("Message", "Response") and (broken := _beyond_schema(value, name)):
+        raise InvalidRequest(broken[0]["message"], path=broken[0]["path"], violations=broken)
 
 
 def malformed_event(event: Any, index: int | None = None) -> InvalidRequest | None:
@@ -89,16 +91,16 @@ def malformed_event(event: Any, index: int | None = None) -> InvalidRequest | No
     where = "" if index is None else f"/{index}"
     which = "an event" if index is None else f"event {index}"
     try:
-        found = violations(event, "StreamEvent")
+        broken = violations(event, "StreamEvent")
     except InvalidRequest as problem:
         return InvalidRequest(f"{which} is malformed: {problem.message}", path=where)
-    if not found:
+    if not broken:
         return None
-    wrong = [{**violation, "path": where + violation["path"]} for violation in found]
+    wrong = [{**violation, "path": where + violation["path"]} for violation in broken]
     return InvalidRequest(f"{which} is malformed: {wrong[0]['message']}", path=wrong[0]["path"], violations=wrong)
 
 
-def said(name: str) -> str:
+def readable_name(name: str) -> str:
     """Return the name of a type for a sentence: "stream event" for StreamEvent."""
     return _CAPITAL.sub(" ", name).lower()
 
@@ -118,7 +120,7 @@ def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
 
     For a request, a response or a message that fits the schema, return what the schema cannot express: see `validate`.
     """
-    found: dict[str, dict[str, str]] = {}
+    broken: dict[str, dict[str, str]] = {}
     for part, ahead in _parts(value, name):
         try:
             errors = _validator(name).iter_errors(part)
@@ -127,12 +129,12 @@ def violations(value: Any, name: str = "Request") -> list[dict[str, str]]:
         for error in errors:
             for leaf in _leaves(error):
                 path = _place(leaf.instance_path, ahead)
-                found.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})
-                if len(found) == _MOST:
-                    return list(found.values())
-    if not found:
+                broken.setdefault(path, {"rule": f"schema.{leaf.kind.name}", "path": path, "message": _message(leaf)})
+                if len(broken) == _MOST:
+                    return list(broken.values())
+    if not broken:
         return _beyond_schema(value, name)
-    return list(found.values())
+    return list(broken.values())
 
 
 Ahead = tuple[int, int]
@@ -243,10 +245,10 @@ def _message(error: Any) -> str:
 
 
 def _beyond_schema(value: Any, name: str) -> list[dict[str, str]]:
-    found = [_broken_media(path) for path in _media(value, name)]
+    broken = [_broken_media(path) for path in _media(value, name)]
     if name == "Response":
-        found += _unsound(value)
-    return found
+        broken += _unsound(value)
+    return broken
 
 
 def _unsound(response: dict[str, Any]) -> Iterator[dict[str, str]]:
@@ -290,8 +292,8 @@ def _is_broken(source: Any) -> bool:
 
 
 def _refused_media(request: dict[str, Any]) -> InvalidRequest:
-    found = [_broken_media(path) for path in _media(request, "Request")]
-    return InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
+    broken = [_broken_media(path) for path in _media(request, "Request")]
+    return InvalidRequest(broken[0]["message"], path=broken[0]["path"], violations=broken)
 
 
 def _broken_media(path: Path) -> dict[str, str]:
@@ -339,9 +341,9 @@ def check_plain(value: Any) -> None:
     These are NaN and infinities, halves of surrogate pairs, names that are not strings, other types and endless
     nesting.
     """
-    found = _not_plain(value, 0)
-    if found is not None:
-        message, place = found
+    problem = _not_plain(value, 0)
+    if problem is not None:
+        message, place = problem
         raise InvalidRequest(message, path=pointer(tuple(reversed(place))).encode("utf-8", "replace").decode())
 
 
@@ -358,15 +360,15 @@ def _not_plain(value: Any, depth: int) -> tuple[str, list[str | int]] | None:
                 return "the names of members must be strings of whole characters", []
             if type(item) is str and item.isascii():
                 continue  # most values
-            if (found := _not_plain(item, depth + 1)) is not None:
-                found[1].append(name)
-                return found
+            if (problem := _not_plain(item, depth + 1)) is not None:
+                problem[1].append(name)
+                return problem
         return None
     if isinstance(value, (list, tuple)):
         for position, item in enumerate(value):
-            if (found := _not_plain(item, depth + 1)) is not None:
-                found[1].append(position)
-                return found
+            if (problem := _not_plain(item, depth + 1)) is not None:
+                problem[1].append(position)
+                return problem
         return None
     if value is None or isinstance(value, int):
         return None

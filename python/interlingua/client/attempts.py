@@ -70,9 +70,9 @@ class Attempts:
     ) -> tuple[Call, Answer, T]:
         """Return the call of the first candidate that answers, its response, and what `receive` made of it.
 
-        A candidate is passed over when the conversation cannot be carried to it, when it fails in a way in which
-        another one may not, and, if the plan states so, when its answer is a refusal. Nothing is delivered until this
-        returns. Later failures are the caller's, which may have shown the first event already. Raises the failure of
+        A candidate is passed over when the conversation cannot be carried to it, when it fails and another one may
+        succeed, and, if the plan states so, when its answer is a refusal. Nothing is delivered until this returns.
+        Later failures are handled by the caller, which may have shown the first event already. Raises the failure of
         the last candidate, with the report of all that was tried.
         """
         due = None if deadline is None else self.clock() + deadline
@@ -209,7 +209,7 @@ class Attempts:
 
 
 def _cooldown(model: str, marks: Mapping[str, Any]) -> str | None:
-    """The time at which the cooldown of a model and of its provider has ended; None when neither is in cooldown."""
+    """The end of the cooldown of a model or its provider, whichever is later; None when neither is in cooldown."""
     active = (marks["models"].get(model), marks["providers"].get(model.partition(":")[0]))
     return max((mark["until"] or _CALLED_BACK for mark in active if mark is not None), default=None)
 

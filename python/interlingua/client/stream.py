@@ -107,7 +107,7 @@ class Stream(Pulled):
                 events = beginning.events
                 while True:
                     for event in events:
-                        if self._completed(event, call):
+                        if self._complete_event(event, call):
                             # before the last event is delivered: the caller may be slow, the provider has finished
                             await answer.aclose()
                             self._report_health(event, call)
@@ -160,7 +160,7 @@ class Stream(Pulled):
             waiting += len(chunk)
         raise TransportFailed("network", f"the provider sent {waiting} bytes without completing an event")
 
-    def _completed(self, event: Event, call: Call) -> bool:
+    def _complete_event(self, event: Event, call: Call) -> bool:
         """Complete the members of an event. Returns whether it is the last one."""
         event["message_id"] = call.plan.message_id
         match event["type"]:
@@ -196,7 +196,7 @@ class Stream(Pulled):
         event: Event = events[-1]
         event["error"] = error.to_dict()
         for item in events:
-            self._completed(item, call)
+            self._complete_event(item, call)
         if isinstance(error, Cancelled) and "response" in event:
             event["response"]["finish_reason"] = "cancelled"
             event["response"]["message"]["metadata"]["status"] = "cancelled"

@@ -317,9 +317,9 @@ class ToolStream(Pulled):
     async def _add(self, message: Message) -> None:
         self._run.messages.append(message)
         if self._job.on_message is not None:
-            awaitable = self._job.on_message(message)
-            if isawaitable(awaitable):
-                await awaitable
+            returned = self._job.on_message(message)
+            if isawaitable(returned):
+                await returned
 
     def _unused_id(self, identity: str) -> str:
         """The id of a call; a new id when the conversation already has a call of that id, because some providers count

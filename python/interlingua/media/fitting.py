@@ -26,7 +26,7 @@ class _Limits:
     accepted: tuple[str, ...] | None
     most_bytes: int | None
     longest_side: int | None
-    most: int | None
+    most_images: int | None
 
 
 def fit(request: R, limits: Mapping[str, Any]) -> tuple[R, list[Entry]]:
@@ -46,7 +46,7 @@ def fit(request: R, limits: Mapping[str, Any]) -> tuple[R, list[Entry]]:
     images = [place for place in places(data) if place.block["type"] == "image"]
     if images and limits.get("supports_images") is False:
         raise CannotAdapt("the target takes no images", path=pointer(images[0].path))
-    kept = _positions_to_keep(images, bounds.most)
+    kept = _positions_to_keep(images, bounds.most_images)
     loss = Loss()
     values: dict[Path, Any] = {}
     for position, place in enumerate(images):
@@ -54,7 +54,7 @@ def fit(request: R, limits: Mapping[str, Any]) -> tuple[R, list[Entry]]:
             _fit_image(place, bounds, values, loss)
         else:
             _leave_out(place, bounds, values, loss)
-    _obey(data.get("loss_policy") or {}, loss.entries)
+    _refuse_by_policy(data.get("loss_policy") or {}, loss.entries)
     for place in (place for position, place in enumerate(images) if position not in kept):
         _log(place)
     return like(request, data, with_values(data, values)), loss.entries
@@ -68,17 +68,17 @@ def _limits(limits: Mapping[str, Any]) -> _Limits:
         accepted = tuple(plain_type(word) or "" for word in accepted)
     return _Limits(
         accepted=accepted,
-        most_bytes=_whole(limits, "max_image_bytes", 1),
-        longest_side=_whole(limits, "max_image_dimension", 1),
-        most=_whole(limits, "max_images_per_request", 0),
+        most_bytes=_whole_number(limits, "max_image_bytes", 1),
+        longest_side=_whole_number(limits, "max_image_dimension", 1),
+        most_images=_whole_number(limits, "max_images_per_request", 0),
     )
 
 
-def _whole(limits: Mapping[str, Any], name: str, least: int) -> int | None:
+def _whole_number(limits: Mapping[str, Any], name: str, minimum: int) -> int | None:
     value = limits.get(name)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < minimum):
         raise InvalidRequest(
-            f"the limit {name} must be a whole number of at least {least}; leave it out if there is no limit"
+            f"the limit {name} must be a whole number of at least {minimum}; leave it out if there is no limit"
         )
     return value
 
@@ -102,7 +102,7 @@ def _positions_to_keep(images: list[Place], most: int | None) -> set[int]:
 
 
 def _leave_out(place: Place, limits: _Limits, values: dict[Path, Any], loss: Loss) -> None:
-    message = f"the target takes no more than {limits.most} images, and newer ones stay"
+    message = f"the target takes no more than {limits.most_images} images, and newer ones stay"
     text: Data = {"type": "text", "text": "[image omitted: the target takes no more images]"}
     if "cache" in place.block:
         text["cache"] = place.block["cache"]  # it marks a place in the prompt, which is still there
@@ -121,7 +121,7 @@ def _log(place: Place) -> None:
     _LOG.warning("block dropped %s", fields, extra=fields)
 
 
-def _obey(policy: Data, entries: list[Entry]) -> None:
+def _refuse_by_policy(policy: Data, entries: list[Entry]) -> None:
     """Raise `LossRefused` for changes that the request's policy forbids (spec/6-loss.md#loss-policy)."""
     strict = policy.get("strict")
     refused = [e for e in entries if strict and SEVERITIES.index(e["severity"]) >= SEVERITIES.index(strict)]
@@ -156,11 +156,11 @@ def _fit_image(place: Place, limits: _Limits, values: dict[Path, Any], loss: Los
     reason = _reason(data, media_type, limits, where)
     if reason is not None:
         code, message = reason
-        made = picture.convert(data, media_type, limits.accepted, limits.most_bytes, limits.longest_side, where)
-        text = pybase64.b64encode(made.data).decode("ascii")
+        converted = picture.convert(data, media_type, limits.accepted, limits.most_bytes, limits.longest_side, where)
+        text = pybase64.b64encode(converted.data).decode("ascii")
         values[*path, "source", "data"] = text
-        loss.replace((*path, "source", "data"), text, code, made.severity, f"{message}; {made.message}")
-        media_type = made.media_type
+        loss.replace((*path, "source", "data"), text, code, converted.severity, f"{message}; {converted.message}")
+        media_type = converted.media_type
     if media_type != declared:
         values[*path, "media_type"] = media_type
         code = "required_default" if declared is None else "unsupported_value"

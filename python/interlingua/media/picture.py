@@ -82,10 +82,10 @@ def convert(
         for attempt in _attempts(types):
             target = max(1, largest[0] >> attempt.halvings), max(1, largest[1] >> attempt.halvings)
             try:
-                made = _encoded(upright, target, attempt, profile)
+                encoded = _encoded(upright, target, attempt, profile)
             except (OSError, ValueError):  # a format has limits of its own, and a smaller attempt may keep within them
                 continue
-            if most_bytes is None or len(made) <= most_bytes:
+            if most_bytes is None or len(encoded) <= most_bytes:
                 smaller = target != upright.size
                 exact = plain and attempt.media_type in _EXACT and _keeps(attempt.media_type, upright, profile)
                 harmed = [
@@ -93,20 +93,24 @@ def convert(
                     *([] if exact else ["with less detail"]),
                     *(["as its first frame"] if animated else []),
                 ]
-                words = " ".join(["it is encoded again", *harmed])
-                return Converted(made, attempt.media_type, "weakened" if harmed else "representation", words)
+                message = " ".join(["it is encoded again", *harmed])
+                return Converted(encoded, attempt.media_type, "weakened" if harmed else "representation", message)
     raise CannotAdapt("the picture cannot be made small enough for the target", path=where)
 
 
 def _types(media_type: str, accepted: tuple[str, ...] | None) -> list[str]:
     """Return the media types to write, the best first."""
-    wanted = [media_type, JPEG, PNG, *(accepted or ())]
-    return [one for one in dict.fromkeys(wanted) if (accepted is None or one in accepted) and _can("SAVE", one)]
+    candidates = [media_type, JPEG, PNG, *(accepted or ())]
+    return [
+        candidate
+        for candidate in dict.fromkeys(candidates)
+        if (accepted is None or candidate in accepted) and _can("SAVE", candidate)
+    ]
 
 
 def _attempts(types: list[str]) -> Iterator[_Attempt]:
     """Yield the attempts in order: full size first, then less quality, then less size."""
-    lossy = next((one for one in types if one in _LOSSY), None)
+    lossy = next((media_type for media_type in types if media_type in _LOSSY), None)
     if types[0] != lossy:
         yield _Attempt(types[0], None, 0)
     if lossy is None:
@@ -119,11 +123,11 @@ def _attempts(types: list[str]) -> Iterator[_Attempt]:
         yield _Attempt(lossy, _QUALITIES[-1], halvings)
 
 
-def _within(given: tuple[int, int], longest_side: int | None) -> tuple[int, int]:
-    longest = max(given)
+def _within(original: tuple[int, int], longest_side: int | None) -> tuple[int, int]:
+    longest = max(original)
     if longest_side is None or longest <= longest_side:
-        return given
-    width, height = (max(1, side * longest_side // longest) for side in given)
+        return original
+    width, height = (max(1, side * longest_side // longest) for side in original)
     return width, height
 
 
@@ -148,8 +152,8 @@ def _can(what: str, media_type: str) -> bool:
 @contextmanager
 def _opened(data: bytes, media_type: str, where: str) -> "Generator[Image]":
     """Open a picture as the media type of its bytes, and as no other type."""
-    known = dimensions(data)
-    if known is not None and known[0] * known[1] > _MOST_PIXELS:
+    stated = dimensions(data)
+    if stated is not None and stated[0] * stated[1] > _MOST_PIXELS:
         raise CannotAdapt("the picture has too many pixels to be decoded", path=where)
     try:
         pillow = _pillow()

@@ -39,11 +39,11 @@ def checked(request: Any) -> Data:
     return data
 
 
-def like(given: R, data: Data, made: Data) -> R:
+def like(request: R, data: Data, changed: Data) -> R:
     """Return changed data of a request in the type of the given request, which is returned itself without a change."""
-    if made is data:
-        return given
-    return cast("R", made) if isinstance(given, dict) else cast("Any", type(given)).of(made)
+    if changed is data:
+        return request
+    return cast("R", changed) if isinstance(request, dict) else cast("Any", type(request)).of(changed)
 
 
 def places(request: Data) -> Iterator[Place]:
@@ -109,15 +109,15 @@ def mismatches(request: Any) -> list[dict[str, str]]:
     Only bytes (sources of kind base64) are inspected, and only types that `sniff` knows for this kind of block count.
     Raises `InvalidRequest` when the request is not canonical.
     """
-    found: list[dict[str, str]] = []
+    mismatched: list[dict[str, str]] = []
     for place in places(checked(request)):
         if place.block["source"]["kind"] != "base64":
             continue
         media_type = fitting_type(place.block["type"], decoded(place)[:4096])
         if media_type is not None and not same_type(media_type, place.block.get("media_type")):
             message = f"the bytes are {media_type}, but another media type is declared"
-            found.append({"rule": "media_type", "path": pointer((*place.path, "media_type")), "message": message})
-    return found
+            mismatched.append({"rule": "media_type", "path": pointer((*place.path, "media_type")), "message": message})
+    return mismatched
 
 
 def fitting_type(kind: str, data: bytes) -> str | None:

@@ -50,7 +50,7 @@ def resolve(
     An exception of `fetch` becomes the cause of a `CannotResolve`.
     """
     values: dict[Path, Any] = {}
-    known: dict[tuple[str, str], _Content] = {}
+    contents: dict[tuple[str, str], _Content] = {}
     folder = None if root is None else _folder(root)
     data = checked(request)
     for place in places(data):
@@ -61,25 +61,25 @@ def resolve(
         if "data" not in source:
             raise CannotResolve(f"a source of kind {kind} needs data", path=pointer((*place.path, "source")))
         key = kind, source["data"]
-        if key not in known:
+        if key not in contents:
             if folder is not None and kind == "file_ref":
-                known[key] = _read(folder, source["data"], max_bytes, where), None
+                contents[key] = _read(folder, source["data"], max_bytes, where), None
             elif fetch is not None:
-                known[key] = _fetched(fetch, source["data"], max_bytes, where)
-        _settle(place, known[key], values)
+                contents[key] = _fetched(fetch, source["data"], max_bytes, where)
+        _settle(place, contents[key], values)
     return like(request, data, with_values(data, values))
 
 
 def _settle(place: Place, content: _Content, values: dict[Path, Any]) -> None:
-    data, told = content
-    media_type = fitting_type(place.block["type"], data) or place.block.get("media_type") or told
+    data, fetched_type = content
+    media_type = fitting_type(place.block["type"], data) or place.block.get("media_type") or fetched_type
     if media_type is None:
         raise CannotResolve(
             "the media type of the bytes is not known; give the block a media_type", path=pointer(place.path)
         )
-    rest = {name: value for name, value in place.block["source"].items() if name != "provider"}
+    others = {name: value for name, value in place.block["source"].items() if name != "provider"}
     text = pybase64.b64encode(data).decode("ascii")
-    values[*place.path, "source"] = {**rest, "kind": "base64", "data": text}
+    values[*place.path, "source"] = {**others, "kind": "base64", "data": text}
     values[*place.path, "media_type"] = media_type
 
 
@@ -88,16 +88,18 @@ def _settle(place: Place, content: _Content, values: dict[Path, Any]) -> None:
 
 def _fetched(fetch: Fetch, url: str, most: int, where: str) -> _Content:
     try:
-        answer = cast("Any", fetch(url))
+        result = cast("Any", fetch(url))
     except Exception as problem:
         raise CannotResolve(f"the URL cannot be fetched ({type(problem).__name__})", path=where) from problem
-    data, told = cast("Any", answer if isinstance(answer, tuple) and len(cast("Any", answer)) == 2 else (answer, None))
-    if not isinstance(data, (bytes, bytearray, memoryview)) or not isinstance(told, (str, type(None))):
+    data, media_type = cast(
+        "Any", result if isinstance(result, tuple) and len(cast("Any", result)) == 2 else (result, None)
+    )
+    if not isinstance(data, (bytes, bytearray, memoryview)) or not isinstance(media_type, (str, type(None))):
         raise CannotResolve("fetch must return bytes, or bytes and a media type", path=where)
     content = bytes(data)
     if len(content) > most:
         raise CannotResolve(f"the medium is larger than the {most} bytes that are allowed", path=where)
-    return content, told if told is not None and _MEDIA_TYPE.fullmatch(told) else None
+    return content, media_type if media_type is not None and _MEDIA_TYPE.fullmatch(media_type) else None
 
 
 # ---------------------------------------------------------------------------------------------------- files

@@ -105,11 +105,11 @@ def _frame(message: bytes, length: int) -> Frame | None:
         return None
     start = _PRELUDE.size + length
     try:
-        name, kind, said = _described(message[_PRELUDE.size : start])
+        name, kind, error_text = _described(message[_PRELUDE.size : start])
         data = message[start:end].decode()
     except (IndexError, ValueError, struct.error):
         return None
-    return Frame(name, data or said, kind)
+    return Frame(name, data or error_text, kind)
 
 
 _NAMES: Final = {EVENT: ":event-type", EXCEPTION: ":exception-type", ERROR: ":error-code"}

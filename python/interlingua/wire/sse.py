@@ -94,10 +94,10 @@ class Decoder:
         event's name before it. Returns None for any other text."""
         head = self._head
         if not (head and text.startswith(head)):
-            found = _HEAD.match(text)
-            if found is None:
+            match = _HEAD.match(text)
+            if match is None:
                 return None
-            self._name, self._head = found[1], found[0]
+            self._name, self._head = match[1], match[0]
             head = self._head  # nearly all frames of a stream have the same name as the previous frame
         blank = "\r\n\r\n" if text.endswith("\r\n\r\n") else "\n\n"
         data = text[len(head) : -len(blank)]

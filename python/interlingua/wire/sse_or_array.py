@@ -52,7 +52,7 @@ class _Elements:
     def feed(self, chunk: bytes) -> list[Frame]:
         """Return the elements that this chunk completes."""
         self._buffer += chunk
-        found: list[Frame] = []
+        frames: list[Frame] = []
         buffer = self._buffer
         at = self._seen
         while at < len(buffer):
@@ -75,11 +75,11 @@ class _Elements:
             at = mark.end()
             self._bracket(mark[0], mark.start())
             if self._depth == 0 and self._start >= 0 and not self._in_text:
-                found.append(Frame(None, buffer[self._start : at].decode("utf-8", "surrogateescape")))
+                frames.append(Frame(None, buffer[self._start : at].decode("utf-8", "surrogateescape")))
                 del buffer[:at]
                 at, self._start = 0, -1
         self._seen = at
-        return found
+        return frames
 
     def _bracket(self, mark: bytes, at: int) -> None:
         if mark == b'"':

@@ -65,12 +65,12 @@ def _frame(message: eventstream.Frame) -> Frame | None:
 
 def _failure(message: eventstream.Frame) -> Frame:
     try:
-        told: Any = json.loads(message.data)
-        text = told["message"]
+        payload: Any = json.loads(message.data)
+        text = payload["message"]
     except (ValueError, KeyError, TypeError, RecursionError):
         text = message.data
-    said = {"type": _FAILURES.get(message.event or "", "api_error"), "message": str(text)}
-    return Frame("error", json.dumps({"type": "error", "error": said}))
+    error = {"type": _FAILURES.get(message.event or "", "api_error"), "message": str(text)}
+    return Frame("error", json.dumps({"type": "error", "error": error}))
 
 
 def encode(frame: Frame) -> bytes:

@@ -13,12 +13,13 @@ from typing import Any, Final
 from interlingua.adapters._answers.usage import Counts
 from interlingua.adapters._content.calls import report_text
 from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, report_not_written
-from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
+from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire, data_of
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
 from interlingua.adapters._engine.verbatim import came_of, keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._history.messages import report_state
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -26,8 +27,6 @@ from interlingua.canonical.loss import Entry, Loss, Path, pointer
 Response = dict[str, Any]
 Choice = dict[str, Any]
 Block = dict[str, Any]
-
-"""What it raises to read or write an item that lacks a member or has one of a wrong type."""
 
 
 def as_object(body: Any, endpoint: Endpoint) -> Wire:
@@ -41,6 +40,15 @@ def unreadable(path: Path, endpoint: Endpoint) -> InvalidAnswer:
     """The error for an answer of which a part cannot be read."""
     why = "the answer cannot be read: a member is missing or has the wrong type"
     return InvalidAnswer(why, path=pointer(path), adapter=endpoint.adapter)
+
+
+def to_wire_response(
+    answer: types.Response, endpoint: Endpoint, write: Callable[[Response, Endpoint, Loss], Wire]
+) -> tuple[Wire, list[Entry]]:
+    """The body of one answer, which `write` writes by the rules of the wire, as it came as far as it is written as it was then, and
+    what is lost on the way. Raises `InvalidRequest` for an answer that cannot be written."""
+    response = data_of(answer)
+    return write_answer(endpoint, lambda loss: put_back(response, write(response, endpoint, loss), endpoint, loss))
 
 
 def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wire, list[Entry]]:

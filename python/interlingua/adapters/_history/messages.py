@@ -43,10 +43,12 @@ OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin",
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Reading) -> list[Message]:
-    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+def read_messages(
+    messages: Any, read: Callable[[Any, Any], Message], reading: Reading, member: str = "messages"
+) -> list[Message]:
+    """All messages, which are this member of a body. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     if type(messages) is not list:
-        raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
+        raise InvalidWire("messages must be a list", path=f"/{member}", adapter=reading.endpoint.adapter)
     found: list[Message] = []
     disorder = False  # messages stand between calls and their results
     try:
@@ -56,7 +58,7 @@ def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: R
             disorder = disorder or (waits and read_message["role"] != "tool")
             found.append(read_message)
     except UNREADABLE as problem:
-        raise malformed("the message", ("messages", len(found)), reading.adapter) from problem
+        raise malformed("the message", (member, len(found)), reading.adapter) from problem
     if may_differ(reading.unusual or disorder or bool(reading.open)):
         note_disorder(found, reading.endpoint.state)
     return found

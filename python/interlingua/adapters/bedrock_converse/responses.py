@@ -8,7 +8,7 @@ from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_show
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
 from interlingua.adapters._engine.items import Row, inside, write_item
-from interlingua.adapters._engine.kit import Wire, data_of
+from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.bedrock_converse.blocks import block_to_wire, blocks_from_wire
 from interlingua.adapters.bedrock_converse.tables import NAME, Writing
@@ -109,10 +109,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
 
     The report names what the wire cannot say, with pointers into the response.
     """
-    response = data_of(answer)
-    return answers.write_answer(
-        endpoint, lambda loss: answers.put_back(response, _body(response, endpoint, loss), endpoint, loss)
-    )
+    return answers.to_wire_response(answer, endpoint, _body)
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:

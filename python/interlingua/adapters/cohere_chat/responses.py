@@ -8,7 +8,7 @@ from uuid import UUID
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, Usage, count
 from interlingua.adapters._engine.items import Row, write_item
-from interlingua.adapters._engine.kit import Wire, data_of
+from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.cohere_chat.errors import error as read_error
@@ -122,10 +122,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
 
     Losses are reported at their place in the response.
     """
-    response = data_of(answer)
-    return answers.write_answer(
-        endpoint, lambda loss: answers.put_back(response, _body(response, endpoint, loss), endpoint, loss)
-    )
+    return answers.to_wire_response(answer, endpoint, _body)
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:

@@ -1,11 +1,12 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
+from functools import partial
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, count
 from interlingua.adapters._engine.items import ABSENT, Member, Row, write_item
-from interlingua.adapters._engine.kit import Wire, data_of
+from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.ollama_chat.errors import error as read_error
@@ -94,10 +95,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     `created` is the time of answers that do not bring one of their own, in seconds since 1970. Losses are
     reported at their place in the response.
     """
-    response = data_of(answer)
-    return answers.write_answer(
-        endpoint, lambda loss: answers.put_back(response, _body(response, endpoint, loss, created), endpoint, loss)
-    )
+    return answers.to_wire_response(answer, endpoint, partial(_body, created=created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int = 0) -> Wire:

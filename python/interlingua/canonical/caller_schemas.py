@@ -20,7 +20,7 @@ UNCHECKED: Final = "unchecked"
 _NAMES_OF_MEMBERS: Final = jsonschema_rs.RegexOptions(size_limit=64 << 10)  # bytes; linear time, as in `patterns`
 
 
-def measured(value: Any, schema: Any) -> Iterator[tuple[str, str, str]]:
+def schema_errors(value: Any, schema: Any) -> Iterator[tuple[str, str, str]]:
     """Yield each place where a value breaks a schema: (rule, JSON Pointer into the value, message).
 
     No message holds a part of the value. The rule `unchecked` means that a regular expression of the schema could not
@@ -59,7 +59,7 @@ def _unrun(error: Any) -> str | None:
     if error.kind.name == "pattern" and error.message.endswith(NOT_RUN):
         return error.message
     arms: Any = getattr(error.kind, "context", [])
-    return next((found for arm in arms for inner in arm if (found := _unrun(inner)) is not None), None)
+    return next((message for arm in arms for inner in arm if (message := _unrun(inner)) is not None), None)
 
 
 class _Pattern:
