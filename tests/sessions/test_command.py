@@ -77,6 +77,6 @@ async def test_a_session_that_cannot_be_stored_is_told_by_its_line(tmp_path: Pat
     for given in (b"", b'{"type": "message"}\n' + lines):
         status, found, told = asked("import", url, given=given)
         assert (status, found) == (2, b"")
-        assert b"the first line is a session" in told
+        assert b"the first line must be a session" in told
     async with Sessions(url) as sessions:
         assert len(await sessions.latest()) == 4

@@ -1,5 +1,5 @@
 """
-Sessions: conversations that last, survive swaps and servers, and can be accounted for (spec/12-sessions.md).
+Sessions: conversations that are stored, survive changes of model and server, and can be audited (spec/12-sessions.md).
 
     async with Sessions("sqlite:///chats.db") as sessions:
         chat = await sessions.create()

@@ -1,5 +1,5 @@
 """
-Appending: messages get their place in a session, with the rows of their tool calls, all or none of them.
+Append messages to a session, together with the rows of their tool calls: all of them, or none.
 """
 
 import hashlib
@@ -30,8 +30,8 @@ _ACTORS = {"user": "user", "assistant": "agent", "tool": "tool", "system": "syst
 
 
 class Appended(NamedTuple):
-    """What was appended: the messages as they are stored, and the session's revision after that. `repeated` when the
-    client key had stored them before."""
+    """The result of an append: the messages as they are stored, and the session's revision after it. `repeated` is true
+    when they had already been stored under the same client key."""
 
     messages: list[Message]
     revision: int
@@ -39,8 +39,8 @@ class Appended(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a message must keep to be stored: a profile of the contract, and the most bytes of `provider_raw`.
-    `principals` is metadata of what is appended (`user_id`, `team_id`), whatever that says itself."""
+    """The rules for a message that is stored: a profile of the contract, and the most bytes of `provider_raw`.
+    `principals` is metadata (`user_id`, `team_id`) that replaces the metadata of appended messages."""
 
     profile: str = "core"
     raw_limit: int | None = None
@@ -48,14 +48,14 @@ class Rules(NamedTuple):
 
 
 def drafts_of(values: Any) -> list[Message]:
-    """Messages that are to be appended, as plain data: one or a list of them, of the types or plain. Raises
-    `InvalidRequest` with every violation."""
+    """Return the messages to append as plain data. `values` is one message or a list of them, of the types or plain.
+    Raises `InvalidRequest` with every violation."""
     given = values if isinstance(values, (list, tuple)) else [values]
     if not given:
         raise InvalidRequest("there is no message to append")
     plain = json.plain(list(given))
     if all(isinstance(one, dict) and isinstance(one.get("content"), list) for one in plain):
-        with suppress(InvalidRequest, RecursionError):  # all of them in one look, as the messages of a request
+        with suppress(InvalidRequest, RecursionError):  # validate all of them at once, as the messages of a request
             check_plain(plain)
             validate({"messages": plain})
             return plain
@@ -83,11 +83,12 @@ def append(
     expected: int | None = None,
     instead_of: str | None = None,
 ) -> Appended:
-    """Appends drafts, and gives them as they are stored.
+    """Append drafts, and return them as they are stored.
 
-    Under a `key` that was used before nothing is appended, and what it stands for is given again. `expected` is the
-    revision that the caller has seen. `instead_of` names a message that they stand for, with all behind it.
-    Raises `Conflict`, `KeyReused`, `TurnInProgress`, and `InvalidRequest` with every broken rule; then nothing is stored.
+    When `key` was used before, nothing is appended, and the messages stored under it are returned again. `expected` is
+    the revision that the caller has seen. `instead_of` names a message that the drafts replace, with all messages after
+    it. Raises `Conflict`, `KeyReused`, `TurnInProgress`, and `InvalidRequest` with every broken rule; then nothing is
+    stored.
     """
     digest = _digest(drafts) if key is not None else ""
     if key is not None and (before := change.rows.key(change.row.id, key)) is not None:
@@ -114,7 +115,7 @@ def _digest(drafts: Sequence[Message]) -> str:
 
 def _again(change: Change, before: KeyRow, digest: str) -> Appended:
     if before.digest != digest:
-        raise KeyReused("the client key stands for other messages: give each append a key of its own")
+        raise KeyReused("the client key was used for other messages: give each append a key of its own")
     rows = change.rows.messages(
         change.row.id, superseded=True, since=before.first_message_id, until=before.last_message_id
     )
@@ -122,7 +123,7 @@ def _again(change: Change, before: KeyRow, digest: str) -> Appended:
 
 
 def add_appended_event(change: Change, messages: Sequence[Message], turn_id: str | None = None) -> None:
-    """The event of messages that have their place."""
+    """Add the event for messages that were appended."""
     last = messages[-1]
     payload = {
         "message_ids": [message["id"] for message in messages],
@@ -137,7 +138,7 @@ def add_appended_event(change: Change, messages: Sequence[Message], turn_id: str
 
 
 def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Message]:
-    """Drafts as messages of the session: with ids behind the last one, whatever ids they came with."""
+    """Turn drafts into messages of the session. They get new ids after the last one; ids of their own are ignored."""
     ids = change.marks.message_ids(change.row.last_message_id, len(drafts))
     now = write_time(change.now)
     messages: list[Message] = []
@@ -162,8 +163,8 @@ def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Mess
 
 
 def demand_sound(messages: Iterable[tuple[int, Message]], rules: Rules) -> None:
-    """Raises `InvalidRequest` with every rule that messages break, each by itself, at the places that are given with them.
-    They fit the schema."""
+    """Raise `InvalidRequest` with every rule that one of the messages breaks by itself, at the positions given with the
+    messages. The messages fit the schema already."""
     found: list[Violation] = []
     for position, message in messages:
         broken = broken_rules(message, rules.profile)
@@ -193,7 +194,7 @@ def _refused(rule: str, path: str, message: str) -> InvalidRequest:
 
 
 def _store(change: Change, messages: list[Message], rules: Rules) -> None:
-    """Writes messages and the rows of their calls."""
+    """Write messages and the rows of their calls."""
     calls_of_ours = _calls(change, messages)
     demand_sound(enumerate(messages), rules)
     now = write_time(change.now)
@@ -209,7 +210,7 @@ def _store(change: Change, messages: list[Message], rules: Rules) -> None:
 def write_calls(
     change: Change, pairs: list[tuple[MessageRow, Message]], known: dict[str, ToolCallRow] | None = None
 ) -> None:
-    """Writes the rows of calls and results in messages that are stored. `known` are the calls that are answered."""
+    """Write the rows of the calls and results in stored messages. `known` are the calls to which the results belong."""
     opened: dict[str, ToolCallRow] = {}
     before: dict[str, ToolCallRow] = {}
     for row, message in pairs:
@@ -228,7 +229,7 @@ def write_calls(
 
 
 def _names(change: Change, messages: list[Message]) -> list[ToolIdRow]:
-    """The rows of the id map for the calls of messages."""
+    """Return the rows of the id map for the calls of messages."""
     counts: dict[tuple[str, str, str], int] = {}
     found: list[ToolIdRow] = []
     for message in messages:
@@ -243,10 +244,11 @@ def _names(change: Change, messages: list[Message]) -> list[ToolIdRow]:
 
 
 def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow] | None:
-    """The calls of the session that these messages answer; None when no message calls or answers. Messages whose ids are
-    not free get others, in place.
+    """Return the calls of the session for which these messages hold results; None when they hold no call and no result.
+    Calls whose ids are taken get new ids, in place.
 
-    Raises `InvalidRequest` when a call has an id twice, or a result answers no call, or one that has its answer.
+    Raises `InvalidRequest` when two calls have one id, and when a result belongs to no call, or to one that has a
+    result.
     """
     asked: list[str] = []
     results: list[str] = []
@@ -262,7 +264,7 @@ def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow] | 
     known = change.rows.calls_of(change.row.id, results) if results else {}
     for identity in results:
         if identity not in known and identity not in names and identity not in asked:
-            # the caller may know the call by the id that it had when it came
+            # the caller may know the call by the id that it had when it was appended
             aliases = change.rows.canonical_ids(change.row.id, "", "", identity)
             if aliases:
                 names[identity] = aliases[-1].canonical_id
@@ -275,7 +277,7 @@ def _calls(change: Change, messages: list[Message]) -> dict[str, ToolCallRow] | 
 
 
 def _fresh_names(change: Change, asked: list[str]) -> dict[str, str]:
-    """New ids for calls whose ids are those of calls of other sessions: ids never cross sessions."""
+    """Return new ids for calls whose ids belong to calls of other sessions: two sessions never share an id."""
     taken = change.rows.taken_calls(asked)
     names: dict[str, str] = {}
     if taken:
@@ -321,7 +323,7 @@ def _demand_paired(change: Change, messages: list[Message], known: dict[str, Too
                     told = "no call before this result has this id"
                     found.append({"rule": "result_has_call", "path": path, "message": told})
                 elif (call := known.get(identity)) is not None and call.status == calls.CANCELLED:
-                    told = "the call was cancelled: nobody waits for its result"
+                    told = "the call was cancelled: it takes no result"
                     found.append({"rule": "call_cancelled", "path": path, "message": told})
                 else:
                     told = "the call has a result already"
@@ -334,19 +336,20 @@ def _demand_paired(change: Change, messages: list[Message], known: dict[str, Too
 
 
 def supersede(change: Change, first: str, by: str) -> None:
-    """Lets a message stand for another one and all behind it. Those stay, and are not read as part of the conversation."""
+    """Replace a message and all after it by a new one. The old ones stay stored, but are not read as part of the
+    conversation."""
     row = change.rows.message(first)
     if row is None or row.session_id != change.row.id:
         raise SessionNotFound("there is no such message in this session")
     if row.superseded_by is not None:
-        raise _refused("superseded", "/instead_of", "another message stands for this one already")
+        raise _refused("superseded", "/instead_of", "another message has replaced this one already")
     change.rows.supersede(change.row.id, first, by)
     rebuild_calls(change)
     change.add_event(MESSAGE_SUPERSEDED, {"message_id": first, "superseded_by": by}, "user")
 
 
 def rebuild_calls(change: Change) -> list[ToolCallRow]:
-    """Writes the rows of all calls again, from the messages."""
+    """Write the rows of all calls again, from the messages."""
     rows = calls.rebuilt(change.rows.messages(change.row.id, superseded=True))
     change.rows.delete_calls(change.row.id)
     change.rows.insert(rows)

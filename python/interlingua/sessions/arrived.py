@@ -1,4 +1,4 @@
-"""What has arrived of a streamed answer so far."""
+"""The part of a streamed answer that has arrived so far."""
 
 from typing import Any
 
@@ -7,18 +7,18 @@ Block = dict[str, Any]
 
 
 class Arrived:
-    """Puts the events of a stream together as they come. Text grows as a list of pieces, so that no event costs more than
-    the one before it."""
+    """Put the events of a stream together as they arrive. Text is a list of pieces until it is read, so that no event
+    costs more than the one before it."""
 
     def __init__(self) -> None:
         self._blocks: dict[int, Block] = {}
         self._texts: dict[int, list[str]] = {}
         self._arguments: dict[int, list[str]] = {}
         self.changed = False
-        """Whether anything has come since `content` was last asked."""
+        """Whether anything has arrived since `content` was last called."""
 
     def feed(self, event: Event) -> None:
-        """Takes an event."""
+        """Add an event."""
         if event.get("choice"):
             return
         match event["type"]:
@@ -37,7 +37,7 @@ class Arrived:
         self.changed = True
 
     def content(self) -> list[Block]:
-        """The blocks that have arrived, with the text that they have so far."""
+        """Return the blocks that have arrived, with the text that they have so far."""
         self.changed = False
         found: list[Block] = []
         for index in sorted(self._blocks):

@@ -1,8 +1,8 @@
 """
-The bus: events to subscribers in this process, each behind a bounded queue of its own.
+The bus: it delivers events to subscribers in this process, each of which has a bounded queue of its own.
 
-Publishing never waits. A subscriber that falls so far behind that its queue is full is told so and gets no more; the
-outbox has what it missed (`Chat.watch`). Diagnostics of the bus are log entries.
+Publishing never waits. A subscriber whose queue is full gets an error and no more events; the outbox has the events
+that it missed (`Chat.watch`). The bus reports its own problems in the log.
 """
 
 import asyncio
@@ -14,13 +14,14 @@ from interlingua.canonical.logs import logger
 from interlingua.events import Event, check_event
 
 QUEUE = 10_000
-"""How many events wait for one subscriber, unless it says otherwise."""
+"""How many events wait for one subscriber, unless it sets another size."""
 
 _LOG = logger("sessions")
 
 
 class Overflowed(InterlinguaError):
-    """The subscriber did not take its events in time. It gets no more of them: read the outbox from where it was."""
+    """The subscriber did not take its events in time. It gets no more of them: read the outbox from the last one
+    taken."""
 
     category = "overloaded"
 
@@ -45,13 +46,13 @@ class Subscription:
         self.close()
 
     def close(self) -> None:
-        """Ends the subscription. Any number of times."""
+        """End the subscription. May be called any number of times."""
         self._closed = True
         self._end(self)
         self._more.set()
 
     def offer(self, event: Event) -> None:
-        """Takes an event into the queue."""
+        """Add an event to the queue."""
         if self._closed or self._overflowed or (self._types is not None and event["type"] not in self._types):
             return
         if len(self._waiting) - self._taken >= self._size:
@@ -80,7 +81,7 @@ class Subscription:
 class Bus:
     """An observer of `Events` that gives events to any number of subscribers. It belongs to one event loop.
 
-    With `strict`, an event that does not fit its type is an error of whoever publishes it; else it is logged and dropped.
+    With `strict`, publishing an event that does not fit its type raises an error; else the event is logged and dropped.
     """
 
     def __init__(self, *, strict: bool = False) -> None:
@@ -88,7 +89,7 @@ class Bus:
         self._subscriptions: list[Subscription] = []
 
     def subscribe(self, types: Collection[str] | None = None, size: int = QUEUE) -> Subscription:
-        """All events from now on, or those of some types."""
+        """Subscribe to all events from now on, or to those of some types."""
         subscription = Subscription(types, size, self._remove)
         self._subscriptions.append(subscription)
         return subscription

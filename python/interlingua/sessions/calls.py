@@ -1,7 +1,8 @@
 """
-The rows of tool calls, which say again what stands in the messages, so that an index can answer who is unanswered.
+The rows of tool calls. They repeat what the messages contain, so that an index can find the calls without a result.
 
-`rebuilt` makes them from the messages alone. Whatever changes messages changes the rows to what `rebuilt` would give.
+`rebuilt` makes them from the messages alone. Code that changes messages changes the rows to what `rebuilt` would
+return.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,18 +20,18 @@ CANCELLED: Final = "cancelled"
 
 
 def calls_in(content: Iterable[Block]) -> Iterator[Block]:
-    """The calls of a message, in order."""
+    """Return the calls of a message, in order."""
     return (block for block in content if block.get("type") == "tool_use")
 
 
 def result_in(content: Iterable[Block]) -> Block | None:
-    """The result that a message holds, if any."""
+    """Return the result that a message holds, if any."""
     return next((block for block in content if block.get("type") == "tool_result"), None)
 
 
 def opened(row: MessageRow, content: list[Block], status: str) -> list[ToolCallRow]:
-    """The rows of the calls in a message that is finished. A call of an answer that broke off was never to be carried
-    out."""
+    """Return the rows of the calls in a finished message. The calls of an answer that broke off were never to be
+    executed and are cancelled."""
     done = row.superseded_by is not None or status in ("cancelled", "error")
     found: list[ToolCallRow] = []
     for block in calls_in(content):
@@ -54,7 +55,7 @@ def opened(row: MessageRow, content: list[Block], status: str) -> list[ToolCallR
 
 
 def answered(call: ToolCallRow, row: MessageRow, result: Block) -> ToolCallRow:
-    """The row of a call that a message answers."""
+    """Return the row of a call whose result is in a message."""
     return call._replace(
         result_message_id=row.id,
         status=FAILED if result.get("is_error") else SUCCEEDED,
@@ -63,7 +64,7 @@ def answered(call: ToolCallRow, row: MessageRow, result: Block) -> ToolCallRow:
 
 
 def rebuilt(rows: Iterable[MessageRow]) -> list[ToolCallRow]:
-    """The rows of all tool calls of a session, from its messages in their order, superseded ones included."""
+    """Return the rows of all tool calls of a session, from its messages in their order, superseded ones included."""
     calls: dict[str, ToolCallRow] = {}
     for row in rows:
         message = from_row(row)
@@ -81,8 +82,8 @@ def rebuilt(rows: Iterable[MessageRow]) -> list[ToolCallRow]:
 def named(
     tenant: str, session_id: str, content: Iterable[Block], known: dict[tuple[str, str, str], int]
 ) -> list[ToolIdRow]:
-    """The rows of the id map for the calls of a message. `known` counts how often each name has been met in the session,
-    and is counted on."""
+    """Return the rows of the id map for the calls of a message. `known` counts how often each name occurs in the
+    session; the count is updated."""
     found: list[ToolIdRow] = []
     for block in calls_in(content):
         state = block.get("provider_state") or {}

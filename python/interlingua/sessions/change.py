@@ -1,8 +1,9 @@
 """
-One change of one session: its row, locked, and the events that tell of it.
+One change of one session: its locked row, and the events that describe the change.
 
-Each change is told by events, each event counts the session's revision up by one, and both are written in the transaction
-that changes the rows. So the revision says whether a session has changed, and is the cursor of whoever watches it.
+Events describe each change, each event increments the session's revision by one, and events and revision are written in
+the transaction that changes the rows. So the revision shows whether a session has changed, and is the cursor of a
+watcher.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from interlingua.sessions.rows import EventRow, Rows, SessionRow
 
 
 class Change:
-    """A session that is being changed. `row` is what it will be; `finish` writes it."""
+    """A session that is being changed. `row` is its new state; `finish` writes it."""
 
     def __init__(self, rows: Rows, row: SessionRow, marks: Marks) -> None:
         self.rows = rows
@@ -30,14 +31,14 @@ class Change:
 
     @classmethod
     def of(cls, rows: Rows, session_id: str, marks: Marks) -> "Change":
-        """The session, locked for the transaction. Raises `SessionNotFound`."""
+        """Lock a session for the transaction, to change it. Raises `SessionNotFound`."""
         row = rows.session(session_id, lock=True)
         if row is None:
             raise SessionNotFound("there is no such session")
         return cls(rows, row, marks)
 
     def expect(self, revision: int | None) -> None:
-        """Raises `Conflict` when the session has another revision than the caller has seen."""
+        """Raise `Conflict` when the session has another revision than the caller has seen."""
         if revision is not None and revision != self.row.revision:
             raise Conflict(
                 f"the session has changed: its revision is {self.row.revision} and not {revision}; read it again",
@@ -45,7 +46,7 @@ class Change:
             )
 
     def demand_free(self, turn_id: str | None = None) -> None:
-        """Raises `TurnInProgress` while somebody else's turn goes on."""
+        """Raise `TurnInProgress` while a turn of another caller is in progress."""
         row = self.row
         if row.turn_id is not None and row.turn_id != turn_id and (row.turn_until or 0) >= self.now:
             raise TurnInProgress(
@@ -56,13 +57,13 @@ class Change:
             )
 
     def alter(self, **columns: Any) -> None:
-        """Changes columns of the session."""
+        """Change columns of the session."""
         self.row = self.row._replace(**columns)
 
     def add_event(
         self, name: str, payload: Mapping[str, Any], actor: str = "system", turn_id: str | None = None
     ) -> None:
-        """Adds an event."""
+        """Add an event, in its envelope."""
         present = {member: value for member, value in payload.items() if value is not None}
         moment = datetime.fromisoformat(write_time(self.now))
         turn = turn_id or self.row.turn_id
@@ -79,23 +80,23 @@ class Change:
         )
 
     def take(self, event: Event) -> None:
-        """Adds an event that has its envelope already."""
+        """Add an event that has its envelope already."""
         self.events.append(event)
         self.alter(revision=self.row.revision + 1)
 
     def finish(self) -> None:
-        """Writes the session and the events that are not written yet."""
+        """Write the session and the events that are not written yet."""
         self.alter(updated_at=max(self.now, self.row.updated_at))
         self.keep()
         self.write_events()
 
     def keep(self) -> None:
-        """Writes the session alone."""
+        """Write the session alone."""
         self.rows.update(self.row, self._stored)
         self._stored = self.row
 
     def write_events(self) -> None:
-        """Writes the events alone: of a session whose row is new."""
+        """Write the events alone, for a session whose row was just inserted."""
         new = self.events[len(self.events) - (self.row.revision - self._told) :]
         self.rows.insert(
             EventRow(

@@ -1,7 +1,7 @@
 """
-One session, as a program holds it: an id, and what can be done with it.
+The handle of one session: its id, and the methods that work on it.
 
-A handle keeps nothing of the session: any number of them, in any number of processes, may stand for the same one.
+A handle keeps nothing of the session: any number of handles, in any number of processes, may refer to the same session.
 """
 
 import asyncio
@@ -38,21 +38,22 @@ Message = dict[str, Any]
 Violation = dict[str, str]
 
 _TRIES = 5
-"""How often a swap is looked at again, for the session has changed meanwhile."""
+"""How often a swap is tried, when the session changes during it."""
 
 _EVENTS_AT_ONCE = 500
 
 
 class Watched(NamedTuple):
-    """An event of a session. `revision` is its place, and the cursor to go on from."""
+    """An event of a session. `revision` is its position, and the cursor from which to continue."""
 
     revision: int
     event: Event
 
 
 class Swap(NamedTuple):
-    """A change of model that is allowed. `queued` when it waits for the end of the turn that goes on; `preview` says what
-    this conversation would lose, take and cost there (none when the standing choice was cleared)."""
+    """A change of model that is allowed. `queued` is true when it waits for the end of the turn in progress. `preview`
+    states what this conversation would lose there, its tokens and its cost (none when the session's model was
+    cleared)."""
 
     model: str | None
     queued: bool
@@ -60,7 +61,8 @@ class Swap(NamedTuple):
 
 
 def _gone_on(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A history as it will be asked: after an answer somebody speaks, so the answer is none that was only begun."""
+    """Return a history as the next request will have it: a user message follows a last answer, so that the answer does
+    not count as a prefill."""
     if not history or history[-1]["role"] != "assistant":
         return history
     return [*history, {"role": "user", "content": [{"type": "text", "text": "…"}]}]
@@ -87,21 +89,22 @@ class Chat:
         key: str | None = None,
         **members: Any,
     ) -> ModelResponse:
-        """Appends a message of the user (a text, or a message), and gives the model's answer, which is appended too.
+        """Append a message of the user (a text, or a message), and return the model's response, whose message is
+        appended too.
 
         `members` are those of the request: `tools`, `max_output_tokens` and the like. Takes and raises what `generate`
-        does. With a `key` that was used before the message is not appended again, and when it was answered, that answer
-        is given again.
+        does. When `key` was used before, the message is not appended again; when it was answered, that response is
+        returned again.
         """
         return await Generating(self._sessions, self.id, model, deadline, members).unary(_drafts(message), key)
 
     async def generate(
         self, *, model: str | None = None, deadline: float | None = None, **members: Any
     ) -> ModelResponse:
-        """The model's answer to the conversation as it is, which is appended.
+        """Return the model's response to the conversation as it is, and append its message.
 
-        `model` stands over the session's own for this answer. The response is that of `Client.generate`.
-        Raises `TurnInProgress` while another answer is generated here; when the provider fails before anything has
+        `model` overrides the session's model for this response. The response is that of `Client.generate`. Raises
+        `TurnInProgress` while another answer is generated in this session. When the provider fails before anything has
         arrived, nothing is appended.
         """
         return await Generating(self._sessions, self.id, model, deadline, members).unary([], None)
@@ -115,10 +118,11 @@ class Chat:
         key: str | None = None,
         **members: Any,
     ) -> SessionStream:
-        """The same, event by event as it arrives; `message` is what the user says first, if anything.
+        """Generate the same response event by event, as it arrives. `message` is a message of the user that is appended
+        first, if any.
 
-        What has arrived when the stream is closed, cancelled or broken off is appended, with status `cancelled` or
-        `error`. Use `async with`, or call `aclose`, or read to the end.
+        When the stream is closed, cancelled or broken off, the part that has arrived is appended, with status
+        `cancelled` or `error`. Use `async with`, or call `aclose`, or read to the end.
         """
         generating = Generating(self._sessions, self.id, model, deadline, members)
         return SessionStream(generating, [] if message is None else _drafts(message), key)
@@ -126,12 +130,13 @@ class Chat:
     async def append(
         self, messages: Any, *, key: str | None = None, expected: int | None = None, instead_of: str | None = None
     ) -> Appended:
-        """Appends a message, or a list of them: all, or none. Gives them as they are stored, and the session's revision.
+        """Append a message, or a list of them: all, or none. Returns them as they are stored, and the session's
+        revision.
 
-        Under a `key` that was used before nothing is appended, and what it stands for is given again; so a caller who
-        does not know whether an append was stored repeats it with its key. `expected` is the revision that the caller has
-        seen: when the session has another one by now, that is a `Conflict`. `instead_of` names a message for which
-        these stand, with all that came behind it: those stay stored and are no part of the conversation any more.
+        When `key` was used before, nothing is appended, and the messages stored under it are returned again. So a
+        caller that does not know whether an append was stored repeats it with its key. `expected` is the revision that
+        the caller has seen: when the session has another one by now, that is a `Conflict`. `instead_of` names a message
+        that these replace, with all messages after it: those stay stored and are no longer part of the conversation.
         Raises `InvalidRequest` with every broken rule, `TurnInProgress` while an answer is generated.
         """
         drafts = appending.drafts_of(messages)
@@ -148,15 +153,15 @@ class Chat:
     # ---------------------------------------------------------------------------------------------- reading
 
     async def info(self) -> "SessionInfo":
-        """What the session is beside its messages."""
+        """Return the properties of the session, without its messages."""
         return await self._sessions.info(self.id)
 
     async def history(
         self, *, superseded: bool = False, after: str = "", limit: int | None = None, validated: bool = False
     ) -> list[Message]:
-        """The messages in their order, in the present version; nothing is written by reading. With `superseded` also those
-        that another message stands for, which then have `superseded_by`. When they are to be `validated`, what does not fit
-        the schema is an `InvalidRequest`."""
+        """Return the messages in their order, in the current version; reading writes nothing. With `superseded` also
+        those that another message replaces, which then have `superseded_by`. With `validated`, messages that do not fit
+        the schema raise `InvalidRequest`."""
 
         def found(rows: Rows) -> list[Message]:
             self._demand(rows)
@@ -169,7 +174,8 @@ class Chat:
         return await self._sessions.read(found)
 
     async def check(self, profile: str | None = None) -> list[Violation]:
-        """All rules that the stored conversation breaks, and where the rows of its tool calls differ from its messages."""
+        """Return all rules that the stored conversation breaks, and whether the rows of its tool calls differ from its
+        messages."""
 
         def found(rows: Rows) -> list[Violation]:
             self._demand(rows)
@@ -184,7 +190,8 @@ class Chat:
         return await self._sessions.read(found)
 
     async def calls(self, status: str | None = None) -> list[ToolCallRow]:
-        """The tool calls, all or those of a status: `pending` ones wait for a result, `failed` ones had an error."""
+        """Return the tool calls, all or those of a status: `pending` ones wait for a result, `failed` ones had an
+        error."""
 
         def found(rows: Rows) -> list[ToolCallRow]:
             self._demand(rows)
@@ -193,19 +200,22 @@ class Chat:
         return await self._sessions.read(found)
 
     async def canonical_id(self, provider_id: str, *, adapter: str, provider: str = "") -> str | None:
-        """The canonical id of the call that a wire names so; of several of that name, the last. None when there is none."""
+        """Return the canonical id of the call that has this id on a wire; of several, the last. None when there is
+        none."""
         found = await self._sessions.read(lambda rows: rows.canonical_ids(self.id, adapter, provider, provider_id))
         return found[-1].canonical_id if found else None
 
     async def provider_ids(self, canonical_id: str) -> dict[tuple[str, str], str]:
-        """What wires named a call, by adapter and provider. For any other, its id is derived from the canonical one."""
+        """Return the ids that a call has on wires, by adapter and provider. For any other wire, the id is derived from
+        the canonical one."""
         found = await self._sessions.read(lambda rows: rows.provider_ids(self.id, canonical_id))
         return {(row.adapter, row.provider): row.provider_id for row in found if row.adapter}
 
     async def watch(self, after: int = 0, *, poll: float = 0.5) -> AsyncGenerator[Watched]:
-        """The events of the session behind a revision, each once and in order, and then each further one as it comes.
+        """Yield the events of the session after a revision, each once and in order, and then each further one as it
+        occurs.
 
-        Changes by this process are told at once, those by others within `poll` seconds. It ends when it is closed.
+        Changes by this process arrive at once, those by others within `poll` seconds. It ends when it is closed.
         """
         watcher = self._sessions.watcher(self.id)
         try:
@@ -224,13 +234,13 @@ class Chat:
             self._sessions.unwatch(self.id, watcher)
 
     async def export(self) -> list[str]:
-        """The session as lines of JSON."""
+        """Return the session as lines of JSON."""
         return [line async for line in self._sessions.export(self.id)]
 
     # ---------------------------------------------------------------------------------------------- changing
 
     async def fork(self, message_id: str | None = None) -> "Chat":
-        """A new session that begins as this one was at a message, by default the last. It has ids of its own."""
+        """Create a session that begins as this one was at a message, by default the last. It has ids of its own."""
         sessions = self._sessions
         change = await sessions.write(
             lambda rows: transfer.forked(rows, self.id, message_id, sessions.marks, sessions.rules)
@@ -239,19 +249,20 @@ class Chat:
         return Chat(sessions, change.row.id)
 
     async def preview(self, *models: str, **members: Any) -> list[dict[str, Any]]:
-        """What each of some models would lose of this conversation, take and cost: a row for each (spec/7-routing.md#preview).
-        `members` are those of the request to come."""
+        """Return a row for each of some models: what it would lose of this conversation, its tokens and its cost
+        (spec/7-routing.md#preview). `members` are those of the next request."""
         history = await self.history()
         routing = self._sessions.routing
         named = [self._sessions.one_model(model) for model in models]
         return await asyncio.to_thread(routing.preview, {"messages": _gone_on(history), **members}, named)
 
     async def swap(self, argument: str, **members: Any) -> Swap:
-        """What the command `/model argument` does: another model answers from now on, or, while a turn goes on, from the
-        next turn on; the last such word counts. `-` clears the standing choice, so that the policy routes.
+        """Do what the command `/model argument` does: another model answers from now on or, while a turn is in
+        progress, from the next turn on; the last such command counts. `-` clears the session's model, so that the
+        policy routes.
 
-        Raises `SwapRefused` when the conversation cannot go on there, which changes nothing, and `InvalidRequest` for an
-        unknown model. `members` are those of the requests to come, such as `tools`.
+        Raises `SwapRefused` when the conversation cannot continue there, which changes nothing, and `InvalidRequest`
+        for an unknown model. `members` are those of the next requests, such as `tools`.
         """
         argument = argument.strip()
         if not argument:
@@ -308,8 +319,8 @@ class Chat:
         )
 
     async def save(self, message_id: str | None = None) -> int:
-        """Writes messages of an older version in the present one: one of them, or all. Gives how many. Nothing else does
-        that."""
+        """Rewrite messages of an older version in the current one: one of them, or all. Returns how many. No other
+        method rewrites them."""
 
         def saved(change: Change) -> int:
             change.demand_free()
@@ -327,8 +338,9 @@ class Chat:
         return await self._sessions.change(self.id, saved)
 
     async def reprice(self, version: str | None = None) -> list[PriceRow]:
-        """What the answers cost by a table of prices, the newest unless named. The figures are kept beside those of the
-        messages, which stay as they are; `prices` gives them again. A model without a price costs null."""
+        """Compute what the answers cost by a table of prices, the newest unless named. The figures are stored in
+        addition to those of the messages, which do not change; `prices` returns them. The cost of a model without a
+        price is null."""
         registry = self._sessions.routing.registry
         version = version or registry.price_versions()[-1]
 
@@ -346,11 +358,11 @@ class Chat:
         return await self._sessions.change(self.id, priced)
 
     async def prices(self) -> list[PriceRow]:
-        """What `reprice` has found, by message and table."""
+        """Return the costs that `reprice` has computed, by message and table."""
         return await self._sessions.read(lambda rows: rows.prices(self.id))
 
     async def delete(self) -> None:
-        """Removes the session with everything that belongs to it."""
+        """Remove the session with everything that belongs to it."""
         await self._sessions.delete(self.id)
 
     # ---------------------------------------------------------------------------------------------- within

@@ -1,13 +1,13 @@
 """
-The errors of sessions, beside those of the core (spec/12-sessions.md#errors).
+The errors of sessions, in addition to those of the core (spec/12-sessions.md#errors).
 
 InterlinguaError
 ├── SessionNotFound    the caller: this tenant has no such session, message or event
 ├── Conflict           another writer was first: read again, then decide
-│   ├── TurnInProgress … and its turn goes on: wait, or cancel it
+│   ├── TurnInProgress … and its turn is in progress: wait, or cancel it
 │   └── KeyReused      … under the same key, with other content
-├── SwapRefused        the conversation cannot go on with that model; carries the verdict
-└── StorageFailed      the operator: the database cannot be reached, or has a form that this version does not know
+├── SwapRefused        the conversation cannot continue with that model; carries the verdict
+└── StorageFailed      the operator: the database cannot be reached, or has tables that this version does not know
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from interlingua.canonical.errors import InterlinguaError
 
 
 class SessionNotFound(InterlinguaError):
-    """This tenant has nothing of that id. Whether another tenant has, is not told."""
+    """This tenant has nothing with that id. The error does not reveal whether another tenant has."""
 
     category = "not_found"
 
 
 class Conflict(InterlinguaError):
-    """The session has changed since the caller looked at it. `revision` is what it has now. Nothing was written."""
+    """The session has changed since the caller read it. `revision` is its current one. Nothing was written."""
 
     category = "other"
 
@@ -32,13 +32,13 @@ class Conflict(InterlinguaError):
         self.revision = revision
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as a canonical `Error` object; its code tells it from other errors of its category."""
+        """The error as a canonical `Error` object; its code distinguishes it from other errors of its category."""
         return super().to_dict() | {"code": "conflict", "retryable": True}
 
 
 class TurnInProgress(Conflict):
     """Another caller's answer is being generated in this session. `until` is when its lease ends at the latest, as a
-    canonical time; `message_id` the answer that is to be."""
+    canonical time; `message_id` is the id that the answer will have."""
 
     def __init__(self, message: str, *, until: str, message_id: str, revision: int | None = None) -> None:
         super().__init__(message, revision=revision)
@@ -51,7 +51,7 @@ class TurnInProgress(Conflict):
 
 
 class KeyReused(Conflict):
-    """The client key stands for other messages already."""
+    """The client key was used for other messages before."""
 
     category = "invalid_request"
 
@@ -61,7 +61,7 @@ class KeyReused(Conflict):
 
 
 class SwapRefused(InterlinguaError):
-    """The session cannot go on with that model; its active model is unchanged. `verdict` is that of `check_swap`."""
+    """The session cannot continue with that model; its active model is unchanged. `verdict` is that of `check_swap`."""
 
     category = "unsupported"
 
@@ -71,8 +71,8 @@ class SwapRefused(InterlinguaError):
 
 
 class StorageFailed(InterlinguaError):
-    """The database did not do what was asked: what was not acknowledged may or may not be stored. Ask again with the same
-    client key, which stores it once."""
+    """The database failed: changes that were not acknowledged may or may not be stored. Repeat the call with the same
+    client key, which stores them once."""
 
     category = "server_error"
 

@@ -1,9 +1,10 @@
 """
-Generating in a session: the answer of a model, with the rows that tell of it.
+Generate an answer of a model in a session, and write the rows that record it.
 
-One answer is: take the turn (and append what the user says, in the same transaction) → read the history → choose the model
-→ call the provider → end the turn with what came. While it comes, a task keeps the lease and writes what has arrived.
-Whatever happens, the turn is ended with what there is; only a process that dies leaves it, and whoever comes next ends it.
+The steps of one answer: take the turn (and append the user's messages, in the same transaction) → read the history →
+choose the model → call the provider → end the turn with what arrived. While the answer arrives, a task keeps the lease
+and writes what has arrived. The turn is ended in every case, with what has arrived. Only a process that dies leaves it
+open, and the next caller ends it.
 """
 
 import asyncio
@@ -40,12 +41,12 @@ _LOG = logger("sessions")
 
 
 def moment_text(moment: datetime) -> str:
-    """A moment as the router takes it."""
+    """Return a moment in the format that the router takes."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 class Generating:
-    """One answer of one session. `members` are those of the request, `model` stands over the session's own."""
+    """One answer of one session. `members` are those of the request, `model` overrides the session's model."""
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class Generating:
     # ---------------------------------------------------------------------------------------------- whole
 
     async def unary(self, drafts: Sequence[Message], key: str | None) -> ModelResponse:
-        """The answer, whole, to what is said now, if anything is."""
+        """Return the whole response, after the drafts are appended, if there are any."""
         held = await self.hold(drafts, key)
         if not isinstance(held, Turn):
             return held
@@ -98,7 +99,7 @@ class Generating:
     # ---------------------------------------------------------------------------------------------- parts
 
     async def hold(self, drafts: Sequence[Message], key: str | None) -> Turn | ModelResponse:
-        """The session's turn, with what the user says appended; or the answer that its key has already."""
+        """Take the session's turn, with the drafts appended; or return the response that the key has already."""
         sessions = self.sessions
 
         def held(change: Change) -> Turn | ModelResponse:
@@ -128,7 +129,7 @@ class Generating:
         return found
 
     async def choose(self, turn: Turn) -> Choice:
-        """Whom to ask, and what."""
+        """Choose the models, and return them with the request for them."""
         history, open_calls = await self.sessions.read(lambda rows: self._history(rows, turn))
         weighed = await done(size_of({"messages": history}), self._weighed, turn, history, open_calls)
         return weighed()
@@ -143,7 +144,7 @@ class Generating:
     def _weighed(self, turn: Turn, history: list[Message], cancelled: bool) -> Callable[[], Choice]:
         request: dict[str, Any] = {"messages": history, **self.members}
         if cancelled:
-            # nobody will answer calls that broke off with their answer
+            # calls that broke off with their answer will get no result
             request["loss_policy"] = {"unanswered": "placeholder", **(request.get("loss_policy") or {})}
         request = translate.load(request)
         sessions = self.sessions
@@ -164,7 +165,8 @@ class Generating:
         )
 
     def _swap(self, turn: Turn, request: dict[str, Any], health: dict[str, Any], now: str) -> str | None:
-        """The model after the swap that waited for this turn; the old one when it cannot take the conversation by now."""
+        """Return the model after the swap that waited for this turn, or the old one when the new one can no longer take
+        the conversation."""
         sessions = self.sessions
         queued = turn.queued_model
         if queued is None or queued == "-":
@@ -192,7 +194,7 @@ class Generating:
         return turn.active_model
 
     async def end(self, turn: Turn, message: Message | None, category: str | None = None) -> Message | None:
-        """Ends the turn with what came. It is done even when the caller is cancelled meanwhile."""
+        """End the turn with what arrived. This completes even when the caller is cancelled meanwhile."""
         sessions = self.sessions
         told = list(self.told)
 
@@ -208,9 +210,9 @@ class Generating:
 
 
 class Keeper:
-    """Keeps the lease of a turn while its answer comes, and writes what has arrived.
+    """Keep the lease of a turn while its answer arrives, and write what has arrived.
 
-    When the lease is lost all the same, the answer is not waited for any longer.
+    When the lease is lost nevertheless, waiting for the answer ends.
     """
 
     def __init__(self, generating: Generating, turn: Turn, arrived: Arrived | None) -> None:
@@ -218,16 +220,16 @@ class Keeper:
         self._turn = turn
         self._arrived = arrived
         self.model: str | None = None
-        """Who answers, as soon as that is known."""
+        """The model that answers, as soon as it is known."""
         self.lost: Conflict | None = None
-        """Why the turn is not ours any more."""
+        """The error with which the turn was lost to another caller, if it was."""
         self.stream: Stream | None = None
-        """What is stopped when the turn is lost."""
+        """The stream to stop when the turn is lost."""
         self._waiting: asyncio.Future[Any] | None = None
         self._task = asyncio.create_task(self._keep())
 
     async def guard(self, work: Awaitable[T]) -> T:
-        """What the work gives. Raises `Conflict` when the turn is lost meanwhile."""
+        """Return the result of the work. Raises `Conflict` when the turn is lost meanwhile."""
         task = self._waiting = asyncio.ensure_future(work)
         try:
             return await task
@@ -239,7 +241,7 @@ class Keeper:
             self._waiting = None
 
     async def stop(self) -> None:
-        """Nothing is written any more when this returns."""
+        """Stop the task. After this returns it writes nothing more."""
         self._task.cancel()
         await asyncio.wait([self._task])
 
@@ -282,11 +284,13 @@ class Keeper:
 
 
 class SessionStream(Pulled):
-    """The events of one answer of a session. Iterate it once; `response` is the whole answer when the stream has ended."""
+    """The events of one answer of a session. Iterate it once; `response` is the whole response when the stream has
+    ended."""
 
     def __init__(self, generating: Generating, drafts: Sequence[Message], key: str | None) -> None:
         self.response: ModelResponse | None = None
-        """The answer: whole after `message_complete`, what had arrived after `error`. Its message is as it is stored."""
+        """The response: complete after `message_complete`, the part that had arrived after `error`. Its message is as
+        it is stored."""
         self._generating = generating
         self._drafts = drafts
         self._key = key
@@ -297,16 +301,18 @@ class SessionStream(Pulled):
         self._events = self._one_by_one()
 
     def arriving(self) -> AsyncIterator[list[Event]]:
-        """The events as they arrive, instead, in lists that are never empty (`Stream.arriving`); the last one is alone."""
+        """Return the events in lists as they arrive, instead of one by one (`Stream.arriving`). No list is empty, and
+        the last event is alone in its list."""
         return self._arriving
 
     async def aclose(self) -> None:
-        """Gives up what has not been read; what has arrived is stored as `cancelled`. Any number of times."""
+        """Discard the events that were not read; what has arrived is stored as `cancelled`. May be called any number of
+        times."""
         await self._events.aclose()
         await self._arriving.aclose()
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
-        """Stops the answer, from any task (`Stream.cancel`). Any number of times."""
+        """Stop the answer, from any task (`Stream.cancel`). May be called any number of times."""
         self._stopped = reason
         if self._stream is not None:
             self._stream.cancel(reason)
@@ -364,14 +370,15 @@ class SessionStream(Pulled):
                 for event in events:
                     keeper.model = event.get("model") or keeper.model
                     arrived.feed(event)
-                if events:  # they do not wait until the answer is stored
+                if events:  # yielded before the answer is stored
                     yield events
                 if last is not None:
                     keeper.model = last.get("model") or keeper.model
                     yield [await self._last(turn, keeper, last)]
 
     async def _last(self, turn: Turn, keeper: Keeper, event: Event) -> Event:
-        """The last event: the turn is ended before anybody is told of it, so that what is told is stored."""
+        """Return the last event. The turn is ended before the event is yielded, so that its response is stored by
+        then."""
         await keeper.stop()
         response = event.get("response")
         category = event["error"]["category"] if event["type"] == "error" else None
@@ -384,7 +391,7 @@ class SessionStream(Pulled):
         return {**event, "response": dict(self.response)}
 
     async def _broken_off(self, turn: Turn, keeper: Keeper, arrived: Arrived, problem: BaseException) -> None:
-        """Ends the turn of an answer that did not come to its last event: its reader went away, or it never began."""
+        """End the turn of an answer that did not reach its last event: its reader left, or it never began."""
         message: Message | None = None
         content = arrived.content()
         went = isinstance(problem, (GeneratorExit, asyncio.CancelledError))
@@ -400,19 +407,21 @@ class SessionStream(Pulled):
 
 
 async def _to_its_end(work: Awaitable[T]) -> T:
-    """What the work gives. It comes to its end also when the caller is cancelled, who is told when it has."""
+    """Return the result of the work. When the caller is cancelled, the work still completes before the cancellation is
+    raised."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
         if not task.cancelled():
-            task.exception()  # the caller has gone: nobody is to be told
+            task.exception()  # the caller has gone: the exception is marked as retrieved
         raise
 
 
 def continues_a_turn(history: Sequence[Message]) -> bool:
-    """Whether the next answer goes on with a turn: calls of it are open, or their results are what it answers."""
+    """Whether the next answer continues a turn: calls of the last answer are open, or their results are the last
+    messages."""
     if not history or history[-1]["role"] != "assistant":
         return router.turn_model(history) is not None
     return status_of(history[-1]) == "complete" and any(True for _ in calls.calls_in(history[-1]["content"]))
@@ -425,7 +434,7 @@ def _category(problem: BaseException) -> str:
 
 
 def _answer_to(rows: Rows, appended: appending.Appended) -> ModelResponse | None:
-    """The whole answer that was given to some messages, if there is one."""
+    """Return the complete response to some messages, if there is one."""
     last = appended.messages[-1]
     behind = rows.messages(last["session_id"], after=last["id"], limit=1)
     message = from_row(behind[0]) if behind else None
@@ -442,8 +451,9 @@ def _answer_to(rows: Rows, appended: appending.Appended) -> ModelResponse | None
 
 
 def _torn_answer_to(change: Change, appended: appending.Appended) -> str | None:
-    """The first answer to some messages, when all that was answered to them since has broken off; None when there is
-    nothing of that kind. Raises `Conflict` when others have gone on and were answered: nobody is to answer that again."""
+    """Return the id of the first answer to some messages, when all answers after them broke off; None when the
+    conversation ends with no answer. Raises `Conflict` when the conversation has continued and was answered since: the
+    messages must not be answered again."""
     last = appended.messages[-1]
     behind = [from_row(row) for row in change.rows.messages(last["session_id"], after=last["id"])]
     if not behind or behind[-1]["role"] != "assistant":
@@ -451,6 +461,6 @@ def _torn_answer_to(change: Change, appended: appending.Appended) -> str | None:
     if all(one["role"] == "assistant" and status_of(one) in ("error", "cancelled") for one in behind):
         return behind[0]["id"]
     raise Conflict(
-        "the answer to this broke off, and the conversation has gone on since; read it, then decide",
+        "the answer to this message broke off, and the conversation has continued since; read it, then decide",
         revision=change.row.revision,
     )

@@ -1,5 +1,5 @@
 """
-Times and ids of sessions. The clock and the chance are arguments; what is made of them is here.
+Times and ids of sessions. The clock and the source of random bits are arguments.
 """
 
 import secrets
@@ -14,7 +14,7 @@ from interlingua.canonical.ids import encode_ulid
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DIGIT: Final = {letter: value for value, letter in enumerate(_ALPHABET)}
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_ORIGIN: Final = datetime(1970, 1, 1)  # noqa: DTZ001 without a zone it is printed without one, and Z stands for it
+_ORIGIN: Final = datetime(1970, 1, 1)  # noqa: DTZ001 without a zone it is printed without one, and Z is appended
 _MICROSECOND: Final = timedelta(microseconds=1)
 
 
@@ -23,28 +23,29 @@ def _now() -> datetime:
 
 
 def microseconds(moment: datetime) -> int:
-    """A moment as microseconds since 1970, exactly."""
+    """Return a moment as microseconds since 1970, exactly."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def read_time(text: str) -> int:
-    """A time of a message, which has an offset, as microseconds since 1970. Raises `InvalidRequest` for one that has none."""
+    """Return the time of a message, which has an offset, as microseconds since 1970. Raises `InvalidRequest` for one
+    without an offset."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise InvalidRequest("there is no such day", path="/created_at") from None
+        raise InvalidRequest("this date does not exist", path="/created_at") from None
     if moment.tzinfo is None:
-        raise InvalidRequest("a time needs its offset, such as Z", path="/created_at")
+        raise InvalidRequest("a time needs an offset, such as Z", path="/created_at")
     return microseconds(moment)
 
 
 def write_time(value: int) -> str:
-    """Microseconds since 1970 as a canonical time: UTC with six fractional digits."""
+    """Return microseconds since 1970 as a canonical time: UTC with six fractional digits."""
     return f"{(_ORIGIN + timedelta(microseconds=value)).isoformat(timespec='microseconds')}Z"
 
 
 def decode_ulid(text: str) -> int:
-    """The number of a ULID."""
+    """Return the number that a ULID encodes."""
     value = 0
     for letter in text:
         value = value << 5 | _DIGIT[letter]
@@ -52,7 +53,8 @@ def decode_ulid(text: str) -> int:
 
 
 class Marks:
-    """Gives times and ids: `now` is the clock, `random_bits` gives that many random bits. Threads may share one."""
+    """The source of times and ids. `now` is the clock, `random_bits` returns the given number of random bits. Threads
+    may share one."""
 
     def __init__(
         self, now: Callable[[], datetime] = _now, random_bits: Callable[[int], int] = secrets.randbits
@@ -64,49 +66,50 @@ class Marks:
         self._moment = 0
 
     def now(self) -> int:
-        """Microseconds since 1970."""
+        """Return the current time in microseconds since 1970."""
         return microseconds(self._now())
 
     def moment(self) -> int:
-        """The same, later than all before it: what is ordered by such times has the order in which it was made."""
+        """Return the current time in microseconds, later than all such times before it: objects ordered by these times
+        are in the order in which they were made."""
         with self._lock:
             self._moment = max(self._moment + 1, self.now())
             return self._moment
 
     def session_id(self) -> str:
-        """An id of 128 random bits: knowing one helps nobody to another."""
+        """Return an id of 128 random bits: one id does not help to guess another."""
         with self._lock:
             return f"sess_{encode_ulid(self._random_bits(128))}"
 
     def token(self) -> str:
-        """192 random bits in hexadecimal: what makes the id of an object that a client stores."""
+        """Return 192 random bits in hexadecimal, for the id of an object that a client stores."""
         with self._lock:
             return f"{self._random_bits(192):048x}"
 
     def ulid(self) -> str:
-        """A ULID, greater than all before it."""
+        """Return a ULID that is greater than all before it."""
         with self._lock:
             self._last = self._behind(self._last)
             return encode_ulid(self._last)
 
     def message_id(self, last: str | None) -> str:
-        """A ULID that is greater than the last one of a session, whatever the clock says."""
+        """Return a ULID that is greater than the last one of a session, even when the clock went back."""
         return self.message_ids(last, 1)[0]
 
     def message_ids(self, last: str | None, count: int) -> list[str]:
-        """That many of them, in order."""
+        """Return `count` such ULIDs, in order."""
         with self._lock:
             first = self._behind(0 if last is None else decode_ulid(last))
         ids: list[str] = []
         while len(ids) < count:
-            # numbers that follow each other differ in their last letters
+            # consecutive numbers differ in their last letters
             text = encode_ulid(first + len(ids))
             start = _DIGIT[text[-1]]
             ids += [text[:-1] + letter for letter in _ALPHABET[start : start + count - len(ids)]]
         return ids
 
     def tool_id(self) -> str:
-        """A canonical id of a tool call."""
+        """Return a new canonical id for a tool call."""
         return f"tu_{self.ulid()}"
 
     def _behind(self, last: int) -> int:

@@ -1,6 +1,6 @@
 """
-Messages and their rows. What is stored is the canonical message and nothing else: three members as JSON, the others in
-columns, so that reading gives what was written, members that nobody knows included.
+Messages and their rows. A row stores the canonical message and nothing else: content, metadata and unknown members as
+JSON, the other members in columns. So reading returns exactly what was written, unknown members included.
 """
 
 from typing import Any, Final
@@ -23,7 +23,8 @@ _LOG = logger("sessions")
 def to_row(
     tenant: str, message: Message, superseded_by: str | None = None, created_at: int | None = None
 ) -> MessageRow:
-    """The row of a message that has its whole envelope. `created_at` is its time, where that is known as a number."""
+    """Return the row of a message with a complete envelope. `created_at` is its time as a number, where that is
+    known."""
     others = None
     if len(message) > len(_NAMES):
         others = {name: value for name, value in message.items() if name not in _IN_COLUMNS}
@@ -42,7 +43,7 @@ def to_row(
 
 
 def stored(row: MessageRow) -> Message:
-    """The message of a row as it was written, whatever its version."""
+    """Return the message of a row as it was written, whatever its version."""
     _, identity, session_id, role, content, metadata, created_at, version, _, members = row
     held = json.loads(f"[{content},{metadata}]")  # one call for both
     message: Message = {
@@ -60,25 +61,27 @@ def stored(row: MessageRow) -> Message:
 
 
 def from_row(row: MessageRow) -> Message:
-    """The message of a row, in the present version."""
+    """Return the message of a row, in the current version."""
     message = stored(row)
     return message if row.schema_version == CURRENT else migrated(message)
 
 
 def status_of(message: Message) -> str:
-    """Where a message stands: `complete` unless it says otherwise."""
+    """Return the status of a message: `complete` where it has none."""
     return (message.get("metadata") or {}).get("status") or "complete"
 
 
 def for_request(message: Message) -> Message:
-    """A message as a request takes it: one of a later version is taken for what is known of it."""
+    """Return a message as a request takes it. A message of a later version loses its `schema_version` and is read as
+    one of the current version."""
     if message["schema_version"] <= CURRENT:
         return message
     return {name: value for name, value in message.items() if name != "schema_version"}
 
 
 def capped(message: Message, limit: int | None) -> Message:
-    """The message without `provider_raw` that is longer than `limit` bytes of JSON; the log tells that it was dropped."""
+    """Return the message without its `provider_raw` if that is longer than `limit` bytes of JSON; the log reports
+    it."""
     raw = message["metadata"].get("provider_raw")
     if limit is None or raw is None:
         return message
@@ -86,6 +89,6 @@ def capped(message: Message, limit: int | None) -> Message:
     if size <= limit:
         return message
     where = {"session_id": message["session_id"], "message_id": message["id"], "bytes": size, "limit": limit}
-    _LOG.warning("provider_raw of %d bytes is not kept", size, extra=where)
+    _LOG.warning("provider_raw of %d bytes is not stored", size, extra=where)
     metadata = {name: value for name, value in message["metadata"].items() if name != "provider_raw"}
     return {**message, "metadata": metadata}

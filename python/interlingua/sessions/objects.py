@@ -1,9 +1,9 @@
 """
-Objects that clients of a gateway store and name by their ids: responses, conversations, completions, caches
+Objects that clients of a gateway store and refer to by their ids: responses, conversations, completions, caches
 (spec/12-sessions.md#objects).
 
-What was said before a response is a tree: each response names the one that it goes on from, so that two may go on from
-the same one. A conversation is a row of parts, which may be removed one by one.
+Responses form a tree: each response names the one that it continues, so that two may continue the same one. A
+conversation is a sequence of parts, which may be removed one by one.
 """
 
 import copy
@@ -29,15 +29,16 @@ PART: Final = "part"
 COMPLETION: Final = "completion"
 CACHE: Final = "cache"
 
-_PURGE_EACH: Final = 60_000_000  # microseconds between two looks for what has expired
+_PURGE_EACH: Final = 60_000_000  # microseconds between two searches for expired objects
 _SOME: Final = 500
 _AT_ONCE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An object. `body` is what its client is shown, `items` what it was made of in the client's wire, `messages` the
-    same in canonical form, with the state of whoever answered. Times are microseconds since 1970."""
+    """An object. `body` is what its client sees, `items` is the input that it was made from in the client's wire
+    format, `messages` is the same in canonical form, with the state of the provider that answered. Times are
+    microseconds since 1970."""
 
     id: str
     kind: str
@@ -51,34 +52,35 @@ class Stored:
     expires_at: int | None = None
 
     def said(self, output: str = "output") -> list[Data]:
-        """The items that it was made of, and those of its answer, which its body holds in a member."""
+        """Return the items that it was made from and those of its answer, which are in the member `output` of its
+        body."""
         return [*self.items, *self.body.get(output, ())]
 
 
 @dataclass(slots=True)
 class _Purge:
-    """When it was last looked for what has expired."""
+    """When the last search for expired objects took place."""
 
     at: int = 0
 
 
 class Objects:
-    """The objects of one tenant, that of sessions that are open; `of` gives those of another."""
+    """The objects of one tenant, that of open `sessions`; `of` returns those of another."""
 
     def __init__(self, sessions: "Sessions") -> None:
         self._sessions = sessions
         self._purged = _Purge()
         self.marks = sessions.marks
-        """Where times and ids come from."""
+        """The source of times and ids."""
 
     def of(self, tenant: str) -> "Objects":
-        """The objects of another tenant in the same database."""
+        """Return the objects of another tenant in the same database."""
         other = copy.copy(self)
         other._sessions = self._sessions.of(tenant)
         return other
 
     async def find(self, kind: str, identity: str) -> Stored | None:
-        """An object; None when there is none, or none any more."""
+        """Return an object; None when there is none, or when it has expired."""
 
         def found(rows: Rows) -> Stored | None:
             row = rows.object(kind, identity, self.marks.now())
@@ -87,7 +89,8 @@ class Objects:
         return await self._sessions.read(found)
 
     async def before(self, kind: str, identity: str) -> list[Stored] | None:
-        """What was said up to a response, itself included, or in a conversation; None when there is no such object."""
+        """Return the objects up to a response, itself included, or the parts of a conversation; None when there is no
+        such object."""
 
         def found(rows: Rows) -> list[Stored] | None:
             row = rows.object(kind, identity, self.marks.now())
@@ -98,7 +101,7 @@ class Objects:
             if row.owner_id is None:
                 return [_read(one) for one in rows.objects_before(identity)]
             if rows.object(CONVERSATION, row.owner_id, self.marks.now()) is None:
-                return None  # what came before it has gone with its conversation
+                return None  # the parts before it were removed with its conversation
             return [_read(part) for part in rows.objects_in(row.owner_id, PART, row.position)]
 
         return await self._sessions.read(found)
@@ -106,7 +109,7 @@ class Objects:
     async def listed(
         self, kind: str, *, after: str | None = None, limit: int | None = None, newest_first: bool = True
     ) -> list[Stored]:
-        """Objects in the order in which they were made, those behind one of them."""
+        """Return objects in the order in which they were made, or those after one of them."""
 
         def found(rows: Rows) -> list[Stored]:
             now = self.marks.now()
@@ -118,8 +121,8 @@ class Objects:
         return await self._sessions.read(found)
 
     async def put(self, *given: Stored, part: Stored | None = None) -> None:
-        """Stores objects, all or none. A `part` becomes the last one of its owner, with the place of which the others are
-        stored that have the same owner; when the owner has gone, it is not stored."""
+        """Store objects, all or none. A `part` becomes the last one of its owner, and the other objects of the same
+        owner get the position of the part. When the owner no longer exists, the part is not stored."""
 
         def stored(rows: Rows) -> None:
             now = self.marks.now()
@@ -137,7 +140,7 @@ class Objects:
         await self._purge()
 
     async def change(self, kind: str, identity: str, work: Callable[[Stored], Stored | None]) -> Stored | None:
-        """Changes an object, or removes it where the work gives None; gives what it is now. None when there is none."""
+        """Change an object, or remove it where the work returns None; return its new state. None when there is none."""
 
         def changed(rows: Rows) -> Stored | None:
             row = rows.object(kind, identity, self.marks.now(), lock=True)
@@ -153,8 +156,8 @@ class Objects:
         return await self._sessions.write(changed)
 
     async def remove(self, kind: str, identity: str) -> bool:
-        """Removes an object, with its parts; whether there was one. What others go on from stays as long as they do, and
-        is named by nobody."""
+        """Remove an object, with its parts; return whether there was one. An object that others continue stays as long
+        as they do, but cannot be found any more."""
 
         def removed(rows: Rows) -> bool:
             now = self.marks.now()
@@ -167,8 +170,8 @@ class Objects:
         return await self._sessions.write(removed)
 
     async def delete_unchanged(self, age: timedelta) -> int:
-        """Removes all objects that have been stored for so long, a hundred in each transaction; gives their number. A
-        conversation has the age of its last part."""
+        """Remove all objects that have been stored for at least `age`, a hundred in each transaction; return their
+        number. A conversation has the age of its last part."""
         before = microseconds(self._sessions.now() - age)
         total = 0
 
@@ -184,18 +187,18 @@ class Objects:
         return total
 
     async def _purge(self) -> None:
-        """Removes what has expired, of all tenants, once a minute at most."""
+        """Remove the expired objects of all tenants, once a minute at most."""
         now = self.marks.now()
         if now - self._purged.at < _PURGE_EACH:
             return
         self._purged.at = now
-        with suppress(StorageFailed):  # what was to be stored is stored
+        with suppress(StorageFailed):  # the caller's objects are stored already
             while await self._sessions.write(lambda rows: rows.delete_expired_objects(now, _SOME)):
                 pass
 
 
 def _end(rows: Rows, row: ObjectRow, now: int) -> None:
-    """Gives an object its end, and removes it unless another goes on from it."""
+    """Let an object expire, and remove it unless another continues it."""
     for part in rows.objects_in(row.id, PART):
         rows.delete_object(part.id)
     rows.update(row._replace(expires_at=now))

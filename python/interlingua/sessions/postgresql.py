@@ -1,4 +1,4 @@
-"""PostgreSQL: several servers share one database. psycopg 3, one connection for each thread that is at work."""
+"""PostgreSQL: several servers share one database. psycopg 3, one connection for each thread that is working."""
 
 import queue
 import select
@@ -20,7 +20,7 @@ from interlingua.sessions.storage import Row, Transaction
 Connection = psycopg.Connection[Row]
 
 _SETTING_UP = 0x1_17E_2_11_06A
-"""Any number that two servers have in common: which of them makes the tables."""
+"""The key of the lock under which one server makes the tables; any number that all servers share."""
 
 
 @cache
@@ -29,11 +29,12 @@ def _placed(statement: str) -> str:
 
 
 _MANY = 8
-"""From how many rows on they are copied and not inserted one by one."""
+"""From this number of rows on they are copied, and not inserted one by one."""
 
 
 class _Statements:
-    """Statements that give no rows wait for the next one that does, or for the end, and travel with it in one message."""
+    """The statements of a transaction. A statement that returns no rows waits for the next one that does, or for the
+    end, and is sent with it in one message."""
 
     lock = " FOR UPDATE"
 
@@ -62,12 +63,12 @@ class _Statements:
                 copy.write_row(row)
 
     def end(self) -> None:
-        """The last of them, and COMMIT."""
+        """Send the waiting statements, and COMMIT."""
         self.run("COMMIT")
         self._send()
 
     def _send(self) -> psycopg.ClientCursor[Row]:
-        """Sends what waits; the cursor stands at what the last of it gave."""
+        """Send the waiting statements; the cursor is at the result of the last one."""
         cursor: psycopg.ClientCursor[Row] = psycopg.ClientCursor(self._connection)
         if self._waiting:
             cursor.execute(cast("Any", "; ".join(self._waiting)), self._parameters)
@@ -78,7 +79,7 @@ class _Statements:
 
 
 class PostgresqlStorage:
-    """A database of a PostgreSQL server, by URL."""
+    """A database on a PostgreSQL server, given by its URL."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -89,18 +90,18 @@ class PostgresqlStorage:
 
     @contextmanager
     def read(self) -> Generator[Transaction]:
-        """A transaction that sees one state of the database and changes nothing."""
+        """Open a transaction that sees one state of the database and changes nothing."""
         with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as statements:
             yield statements
 
     @contextmanager
     def write(self) -> Generator[Transaction]:
-        """A transaction that may change the rows that it locks. What others have locked it waits for."""
+        """Open a transaction that may change the rows that it locks. It waits for rows that others have locked."""
         with self._transaction("BEGIN") as statements:
             yield statements
 
     def close(self) -> None:
-        """Closes all connections that are not at work. Any number of times."""
+        """Close all connections that are idle. May be called any number of times."""
         self._closed = True
         with suppress(queue.Empty):
             while True:
@@ -130,7 +131,8 @@ class PostgresqlStorage:
                 self._idle.put(connection)
 
     def _living(self) -> Connection | None:
-        """A connection that is not at work. A server that has gone has said so: there is something to read."""
+        """Return an idle connection that is alive. A server that closed it has sent something: there is data to
+        read."""
         with suppress(queue.Empty):
             while True:
                 connection = self._idle.get_nowait()
@@ -159,8 +161,8 @@ _IDLE = psycopg.pq.TransactionStatus.IDLE
 
 @contextmanager
 def _storage_failures() -> Generator[None]:
-    """Failures of the engine as failures of the storage. Their text may quote a value or the URL, so only their kind is
-    told."""
+    """Turn failures of the engine into failures of the storage. Their text may quote a value or the URL, so only their
+    type is reported."""
     try:
         yield
     except psycopg.IntegrityError as problem:

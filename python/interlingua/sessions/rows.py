@@ -1,8 +1,8 @@
 """
-The rows of one tenant in one transaction: every statement there is, each a plain function.
+The rows of one tenant in one transaction. All statements are in this module, each in a plain function.
 
-No statement is without the tenant, so that no call can reach the rows of another; an id of another tenant's is an id that
-is not there.
+Every statement contains the tenant, so that no call can reach the rows of another tenant. An id of another tenant is an
+id that does not exist.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from interlingua.sessions import tables
 from interlingua.sessions.storage import Transaction
 
 _VALUES_AT_ONCE = 500
-"""How many ids go into one query: SQLite takes 32,766 parameters, older ones 999."""
+"""How many ids one query has: SQLite takes 32,766 parameters, older versions 999."""
 
 
 class SessionRow(NamedTuple):
@@ -39,7 +39,8 @@ class SessionRow(NamedTuple):
 
 
 class MessageRow(NamedTuple):
-    """A message. `members_json` holds its members that have no column, `superseded_by` the message that stands for it."""
+    """A message. `members_json` holds its members that have no column, `superseded_by` the id of the message that
+    replaced it."""
 
     tenant: str
     id: str
@@ -54,7 +55,7 @@ class MessageRow(NamedTuple):
 
 
 class ToolCallRow(NamedTuple):
-    """A call of a tool: in which message it stands, which one answers it, how it ended."""
+    """A tool call: the message that contains it, the message that has its result, and how it ended."""
 
     tenant: str
     id: str
@@ -70,7 +71,8 @@ class ToolCallRow(NamedTuple):
 
 
 class ToolIdRow(NamedTuple):
-    """What a wire called a call, the n-th of that name in the session, and the canonical id that it has there."""
+    """The id that a call has on a wire, its number among the calls with that id in the session, and its canonical
+    id."""
 
     tenant: str
     session_id: str
@@ -95,7 +97,7 @@ class KeyRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """An event of the outbox; its revision is its place in the session."""
+    """An event of the outbox; its revision is its position in the session."""
 
     tenant: str
     session_id: str
@@ -107,7 +109,7 @@ class EventRow(NamedTuple):
 
 
 class PriceRow(NamedTuple):
-    """What a message would have cost by another table of prices."""
+    """The cost of a message by another table of prices."""
 
     tenant: str
     session_id: str
@@ -118,10 +120,10 @@ class PriceRow(NamedTuple):
 
 
 class ObjectRow(NamedTuple):
-    """What a client of a gateway has stored and names by its id (`objects`).
+    """An object that a client of a gateway has stored and refers to by its id (`objects`).
 
-    `owner_id` and `position` are its place in what it is a part of, `previous_id` is the object that it goes on from,
-    `expires_at` when it is gone, None for never.
+    `owner_id` and `position` are its place in the object of which it is a part, `previous_id` is the object that it
+    continues, `expires_at` is when it expires, None for never.
     """
 
     tenant: str
@@ -165,7 +167,7 @@ class Rows:
     # ---------------------------------------------------------------------------------------------- all tables
 
     def insert(self, rows: Iterable[AnyRow]) -> None:
-        """Adds rows, all of one table and of this tenant."""
+        """Add rows, all of one table and of this tenant."""
         found = list(rows)
         for row in found:
             if row.tenant != self.tenant:
@@ -175,7 +177,7 @@ class Rows:
             self._do.insert(_TABLE_OF[kind], kind._fields, found)
 
     def update(self, row: SessionRow | MessageRow | ToolCallRow | ObjectRow, before: SessionRow | None = None) -> None:
-        """Writes a row again that is there: all of it, or what differs from what it was before."""
+        """Update a row that exists: all columns, or those that differ from `before`."""
         changed = [
             (name, value)
             for place, (name, value) in enumerate(zip(row._fields, row, strict=True))
@@ -192,13 +194,14 @@ class Rows:
     # ---------------------------------------------------------------------------------------------- sessions
 
     def session(self, session_id: str, *, lock: bool = False) -> SessionRow | None:
-        """A session. Locked, it is this transaction's until its end: who changes a session locks it first."""
+        """Return a session. With `lock` the row is locked until the transaction ends; code that changes a session locks
+        it first."""
         end = self._do.lock if lock else ""
         found = self._do.ask(f"{_select(SessionRow)} AND id = ?{end}", (self.tenant, session_id))
         return SessionRow(*found[0]) if found else None
 
     def sessions(self, limit: int, before: tuple[int, str] | None = None, prefix: str = "") -> list[SessionRow]:
-        """Sessions, the newest first; those behind a place, those whose ids begin so."""
+        """Return sessions, the newest first: those after the place `before`, whose ids begin with `prefix`."""
         where, values = "", list[str | int]()
         if before is not None:
             where += " AND (created_at < ? OR (created_at = ? AND id < ?))"
@@ -212,7 +215,7 @@ class Rows:
         return [SessionRow(*row) for row in found]
 
     def stale_sessions(self, before: int, limit: int) -> list[str]:
-        """Ids of sessions that were last changed before a moment."""
+        """Return the ids of sessions that were last changed before a moment."""
         found = self._do.ask(
             "SELECT id FROM sessions WHERE tenant = ? AND created_at < ? AND updated_at < ? ORDER BY id LIMIT ?",
             (self.tenant, before, before, limit),
@@ -220,19 +223,20 @@ class Rows:
         return [row[0] for row in found]
 
     def tenants(self) -> list[str]:
-        """All who have anything here: a question of the operator's, so that it has no tenant."""
+        """Return all tenants that have any row. The operator asks for them, so this query is not limited to a
+        tenant."""
         found = self._do.ask("SELECT tenant FROM sessions UNION SELECT tenant FROM objects ORDER BY 1")
         return [row[0] for row in found]
 
     def abandoned_turns(self, now: int, limit: int) -> list[str]:
-        """Ids of sessions whose turn has a lease that has ended."""
+        """Return the ids of sessions with a turn whose lease has ended."""
         found = self._do.ask(
             "SELECT id FROM sessions WHERE tenant = ? AND turn_until < ? ORDER BY id LIMIT ?", (self.tenant, now, limit)
         )
         return [row[0] for row in found]
 
     def delete_session(self, session_id: str) -> None:
-        """Removes a session, with everything that belongs to it."""
+        """Remove a session, with everything that belongs to it."""
         for table in tables.OF_A_SESSION:
             self._do.run(f"DELETE FROM {table} WHERE tenant = ? AND session_id = ?", (self.tenant, session_id))
         self._do.run("DELETE FROM sessions WHERE tenant = ? AND id = ?", (self.tenant, session_id))
@@ -240,7 +244,7 @@ class Rows:
     # ---------------------------------------------------------------------------------------------- messages
 
     def message(self, message_id: str) -> MessageRow | None:
-        """A message, by its id."""
+        """Return a message by its id."""
         found = self._do.ask(f"{_select(MessageRow)} AND id = ?", (self.tenant, message_id))
         return MessageRow(*found[0]) if found else None
 
@@ -254,8 +258,8 @@ class Rows:
         until: str | None = None,
         limit: int | None = None,
     ) -> list[MessageRow]:
-        """Messages of a session in their order: from one on, or those behind one, up to one; with `superseded` also those
-        that another stands for."""
+        """Return the messages of a session in their order: from `since` on, or after `after`, up to `until`. With
+        `superseded` also those that another message replaced."""
         where = "" if superseded else " AND superseded_by IS NULL"
         values: list[str | int] = [self.tenant, session_id, after]
         if since:
@@ -272,7 +276,7 @@ class Rows:
         return [MessageRow._make(row) for row in found]
 
     def last_message(self, session_id: str) -> MessageRow | None:
-        """The last message of a session that no other stands for."""
+        """Return the last message of a session that is not superseded."""
         found = self._do.ask(
             f"{_select(MessageRow)} AND session_id = ? AND superseded_by IS NULL ORDER BY id DESC LIMIT 1",
             (self.tenant, session_id),
@@ -280,7 +284,7 @@ class Rows:
         return MessageRow(*found[0]) if found else None
 
     def supersede(self, session_id: str, first: str, by: str) -> None:
-        """Another message stands for this one and all behind it."""
+        """Mark a message and all after it as replaced by another one."""
         self._do.run(
             "UPDATE messages SET superseded_by = ? "
             "WHERE tenant = ? AND session_id = ? AND id >= ? AND id < ? AND superseded_by IS NULL",
@@ -290,14 +294,14 @@ class Rows:
     # ---------------------------------------------------------------------------------------------- tool calls
 
     def calls(self, session_id: str, status: str | None = None) -> list[ToolCallRow]:
-        """The tool calls of a session in their order; those of a status by the index."""
+        """Return the tool calls of a session in their order: all, or by the index those of a status."""
         where = "" if status is None else " AND status = ?"
         values = (self.tenant, session_id) if status is None else (self.tenant, session_id, status)
         found = self._do.ask(f"{_select(ToolCallRow)} AND session_id = ?{where} ORDER BY message_id, id", values)
         return [ToolCallRow(*row) for row in found]
 
     def calls_of(self, session_id: str, ids: Iterable[str]) -> dict[str, ToolCallRow]:
-        """The calls of a session with these ids."""
+        """Return the calls of a session that have these ids, by id."""
         found: dict[str, ToolCallRow] = {}
         for some in _some(ids):
             marks = ", ".join("?" * len(some))
@@ -308,8 +312,8 @@ class Rows:
         return found
 
     def taken_calls(self, ids: Iterable[str]) -> set[str]:
-        """Those of these ids that any call has, in any session of anybody: the one question that has no tenant. The answer
-        goes to nobody; a call whose id is taken gets another one."""
+        """Return those of these ids that any call has, in any session of any tenant; this query is not limited to a
+        tenant. Its result is not shown to a caller; a call whose id is taken gets another one."""
         found: set[str] = set()
         for some in _some(ids):
             marks = ", ".join("?" * len(some))
@@ -317,18 +321,18 @@ class Rows:
         return found
 
     def delete_calls(self, session_id: str) -> None:
-        """Removes the rows of all tool calls of a session, to be written again."""
+        """Remove the rows of all tool calls of a session, before they are written again."""
         self._do.run("DELETE FROM tool_calls WHERE tenant = ? AND session_id = ?", (self.tenant, session_id))
 
     def call(self, call_id: str) -> ToolCallRow | None:
-        """A tool call, by its canonical id."""
+        """Return a tool call by its canonical id."""
         found = self._do.ask(f"{_select(ToolCallRow)} AND id = ?", (self.tenant, call_id))
         return ToolCallRow(*found[0]) if found else None
 
     # ---------------------------------------------------------------------------------------------- the id map
 
     def tool_ids(self, session_id: str) -> list[ToolIdRow]:
-        """The whole id map of a session."""
+        """Return the whole id map of a session."""
         found = self._do.ask(
             f"{_select(ToolIdRow)} AND session_id = ? ORDER BY canonical_id, adapter, provider",
             (self.tenant, session_id),
@@ -336,7 +340,7 @@ class Rows:
         return [ToolIdRow(*row) for row in found]
 
     def canonical_ids(self, session_id: str, adapter: str, provider: str, provider_id: str) -> list[ToolIdRow]:
-        """What a wire calls so, by occurrence."""
+        """Return the entries of the id map with an id of a wire, by occurrence."""
         found = self._do.ask(
             f"{_select(ToolIdRow)} AND session_id = ? AND adapter = ? AND provider = ? AND provider_id = ? "
             "ORDER BY occurrence",
@@ -345,24 +349,25 @@ class Rows:
         return [ToolIdRow(*row) for row in found]
 
     def provider_ids(self, session_id: str, canonical_id: str) -> list[ToolIdRow]:
-        """What wires call a call."""
+        """Return the entries of the id map with a canonical id: the call's ids on wires."""
         found = self._do.ask(
             f"{_select(ToolIdRow)} AND session_id = ? AND canonical_id = ? ORDER BY adapter, provider",
             (self.tenant, session_id, canonical_id),
         )
         return [ToolIdRow(*row) for row in found]
 
-    # ---------------------------------------------------------------------------------------------- keys, events, prices
+    # ---------------------------------------------------------------------------------------------- keys, events,
+    # prices
 
     def key(self, session_id: str, client_key: str) -> KeyRow | None:
-        """What was appended under a client key."""
+        """Return what was appended under a client key."""
         found = self._do.ask(
             f"{_select(KeyRow)} AND session_id = ? AND client_key = ?", (self.tenant, session_id, client_key)
         )
         return KeyRow(*found[0]) if found else None
 
     def events(self, session_id: str, after: int, limit: int) -> list[EventRow]:
-        """Events of a session in their order, those behind a revision."""
+        """Return the events of a session after a revision, in their order."""
         found = self._do.ask(
             f"{_select(EventRow)} AND session_id = ? AND revision > ? ORDER BY revision LIMIT ?",
             (self.tenant, session_id, after, limit),
@@ -370,14 +375,14 @@ class Rows:
         return [EventRow(*row) for row in found]
 
     def prices(self, session_id: str) -> list[PriceRow]:
-        """What the messages of a session would have cost by other tables."""
+        """Return the costs of the messages of a session by other tables."""
         found = self._do.ask(
             f"{_select(PriceRow)} AND session_id = ? ORDER BY message_id, pricing_version", (self.tenant, session_id)
         )
         return [PriceRow(*row) for row in found]
 
     def delete_prices(self, session_id: str, pricing_version: str) -> None:
-        """Removes the costs of a session by one table, to be written again."""
+        """Remove the costs of a session by one table, before they are written again."""
         self._do.run(
             "DELETE FROM prices WHERE tenant = ? AND session_id = ? AND pricing_version = ?",
             (self.tenant, session_id, pricing_version),
@@ -386,8 +391,8 @@ class Rows:
     # ---------------------------------------------------------------------------------------------- objects of clients
 
     def object(self, kind: str, identity: str, now: int, *, lock: bool = False) -> ObjectRow | None:
-        """An object that has not expired. Locked, it is this transaction's until its end."""
-        if "\0" in identity:  # which not every database takes, and no id has
+        """Return an object that has not expired. With `lock` its row is locked until the transaction ends."""
+        if "\0" in identity:  # not every database takes it, and no id has it
             return None
         end = self._do.lock if lock else ""
         asked = f"{_select(ObjectRow)} AND id = ? AND kind = ? AND (expires_at IS NULL OR expires_at > ?){end}"
@@ -403,7 +408,7 @@ class Rows:
         after: tuple[int, str] | None = None,
         newest_first: bool = True,
     ) -> list[ObjectRow]:
-        """Objects that have not expired, in the order in which they were made; those behind a place."""
+        """Return objects that have not expired, in the order in which they were made; those after a place."""
         where, values = "", list[Any]((self.tenant, kind, now))
         word, sign = ("DESC", "<") if newest_first else ("ASC", ">")
         if after is not None:
@@ -417,7 +422,8 @@ class Rows:
         return [ObjectRow(*row) for row in self._do.ask(asked, values)]
 
     def objects_before(self, identity: str) -> list[ObjectRow]:
-        """An object with all that it goes on from, the first one first; expired ones too, for it stands on them."""
+        """Return an object and all that it continues, the first one first; expired ones too, because it depends on
+        them."""
         columns = ", ".join(f"o.{name}" for name in ObjectRow._fields)
         found = self._do.ask(
             "WITH RECURSIVE chain(id, previous_id, depth) AS ("
@@ -429,7 +435,7 @@ class Rows:
         return [ObjectRow(*row) for row in found]
 
     def objects_in(self, owner_id: str, kind: str, until: int | None = None) -> list[ObjectRow]:
-        """The parts of an object in their order, up to one."""
+        """Return the parts of an object in their order, up to a position."""
         where, values = "", list[Any]((self.tenant, owner_id, kind))
         if until is not None:
             where = " AND position <= ?"
@@ -438,13 +444,13 @@ class Rows:
         return [ObjectRow(*row) for row in found]
 
     def last_position(self, owner_id: str) -> int:
-        """The highest position of a part; 0 when there is none."""
+        """Return the highest position of a part; 0 when there is none."""
         asked = "SELECT MAX(position) FROM objects WHERE tenant = ? AND owner_id = ?"
         return self._do.ask(asked, (self.tenant, owner_id))[0][0] or 0
 
     def stale_objects(self, before: int, now: int, limit: int) -> list[ObjectRow]:
-        """Objects that were stored before a moment and have no end yet or one to come, without parts; what has parts counts
-        by the last of them."""
+        """Return the objects, other than parts, that were stored before a moment and have not expired. The age of an
+        object with parts is that of its last part."""
         asked = (
             f"{_select(ObjectRow)} AND created_at < ? AND (expires_at IS NULL OR expires_at > ?) AND kind <> 'part' "
             "AND NOT EXISTS (SELECT 1 FROM objects p WHERE p.tenant = objects.tenant AND p.owner_id = objects.id "
@@ -453,12 +459,12 @@ class Rows:
         return [ObjectRow(*row) for row in self._do.ask(asked, (self.tenant, before, now, before, limit))]
 
     def delete_object(self, identity: str) -> None:
-        """Removes an object."""
+        """Remove an object."""
         self._do.run("DELETE FROM objects WHERE tenant = ? AND id = ?", (self.tenant, identity))
 
     def delete_expired_objects(self, now: int, limit: int) -> int:
-        """Removes objects of all tenants that have expired and that no other goes on from; gives their number. The answer
-        is for nobody else, so that it needs no tenant."""
+        """Remove the expired objects of all tenants that no other object continues; return their number. No caller sees
+        the rows, so this needs no tenant."""
         found = self._do.ask(
             "SELECT tenant, id FROM objects o WHERE expires_at <= ? AND NOT EXISTS "
             "(SELECT 1 FROM objects n WHERE n.tenant = o.tenant AND n.previous_id = o.id) LIMIT ?",

@@ -5,8 +5,8 @@ Sessions: conversations that last (spec/12-sessions.md).
         chat = await sessions.create()
         answer = await chat.say("What is a ULID?")
 
-Everything that is kept is in the database; what stands here between two calls are connections. So any number of servers
-may share a database, and any of them may stop at any moment.
+All state is in the database; between two calls only connections are in memory. So any number of servers may share a
+database, and any of them may stop at any moment.
 """
 
 import asyncio
@@ -39,13 +39,14 @@ from interlingua.sessions.writing import Together
 T = TypeVar("T")
 
 MODEL: Final = "INTERLINGUA_MODEL"
-"""The variable that names the model of sessions where nothing else does."""
+"""The environment variable that names the model of sessions where nothing else does."""
 
 _SOME: Final = 100
 
 
 class SessionInfo(NamedTuple):
-    """What a session is beside its messages. `turn_until` is when the lease of the answer under way ends, if one is."""
+    """The properties of a session, without its messages. `turn_until` is when the lease of an answer in progress
+    ends."""
 
     id: str
     workspace_path: str
@@ -63,7 +64,7 @@ class SessionInfo(NamedTuple):
 
     @classmethod
     def of(cls, row: SessionRow) -> "SessionInfo":
-        """What a row says."""
+        """Return the properties that a row holds."""
         return cls(
             id=row.id,
             workspace_path=row.workspace_path,
@@ -88,13 +89,13 @@ def _now() -> datetime:
 class Sessions:
     """The sessions of one tenant in one database. Use `async with`, or close it when done.
 
-    `storage` is a URL (`open_storage`) or an engine. `tenant` says whose sessions are seen; `of` gives those of another.
-    `client` calls the providers (default: one of its own), `policy` routes where a session has no policy of its own, and
-    `model` answers where that names none (default: the variable INTERLINGUA_MODEL).
-    `profile` is what stored messages keep to, `raw_limit` the most bytes of `provider_raw` of a message.
-    `lease` is for how many seconds a turn is kept for a holder that says nothing, `checkpoint` how often what has arrived
-    of a stream is written. `events` observes what is committed here. `now` is the clock, `random_bits` gives that many
-    random bits.
+    `storage` is a URL (`open_storage`) or an engine. `tenant` selects whose sessions are visible; `of` returns those of
+    another. `client` calls the providers (default: one of its own), `policy` routes where a session has no policy of
+    its own, and `model` answers where no policy names one (default: the variable INTERLINGUA_MODEL). `profile` is the
+    profile of the contract that stored messages keep, `raw_limit` the most bytes of `provider_raw` of a message.
+    `lease` is the number of seconds after which a turn that its holder does not renew is lost, `checkpoint` the number
+    of seconds between two writes of a stream that arrives. `events` observes what is committed here. `now` is the
+    clock, `random_bits` returns the given number of random bits.
     """
 
     def __init__(
@@ -116,12 +117,12 @@ class Sessions:
     ) -> None:
         self.tenant = tenant
         self.rules = Rules(profile, raw_limit)
-        """What stored messages keep to."""
+        """The rules that stored messages keep."""
         self.lease = round(lease * 1_000_000)
-        """For how long a turn is kept, in microseconds."""
+        """How long a lease of a turn lasts, in microseconds."""
         self.checkpoint = checkpoint
         self.marks = Marks(now, random_bits)
-        """Where times and ids come from."""
+        """The source of times and ids."""
         self.now = now
         self.bus = Bus()
         """The committed events, for subscribers in this process."""
@@ -150,7 +151,7 @@ class Sessions:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes all connections. Any number of times."""
+        """Close all connections. May be called any number of times."""
         if self._client is not None and self._owns_client:
             await self._client.aclose()
         storage = self._storage
@@ -159,7 +160,7 @@ class Sessions:
         self._threads.shutdown(wait=False)
 
     def of(self, tenant: str) -> "Sessions":
-        """The same for another tenant: connections, client and subscribers are shared, rows are not."""
+        """Return the sessions of another tenant: connections, client and subscribers are shared, rows are not."""
         other = copy.copy(self)
         other.tenant = tenant
         return other
@@ -174,9 +175,10 @@ class Sessions:
         policy: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> Chat:
-        """A new session. `model` answers until it is swapped; else the policy routes. `extra` is the caller's own data.
+        """Create a session. `model` answers until it is swapped; without it the policy routes. `extra` is the caller's
+        own data.
 
-        Raises `InvalidRequest` for a model that is not known, and a policy that is not valid.
+        Raises `InvalidRequest` for an unknown model, and for a policy that is not valid.
         """
         active = None if model is None else self.one_model(model)
         if policy is not None:
@@ -205,29 +207,30 @@ class Sessions:
         return Chat(self, row.id)
 
     async def open(self, session_id: str) -> Chat:
-        """A session that there is. Raises `SessionNotFound`."""
+        """Return the handle of a session that exists. Raises `SessionNotFound`."""
         await self.info(session_id)
         return Chat(self, session_id)
 
     def chat(self, session_id: str) -> Chat:
-        """A handle of a session, which is not looked at before something is asked of it."""
+        """Return a handle of a session. The database is not read before a method of the handle is called."""
         return Chat(self, session_id)
 
     async def info(self, session_id: str) -> SessionInfo:
-        """What a session is beside its messages. Raises `SessionNotFound`."""
+        """Return the properties of a session, without its messages. Raises `SessionNotFound`."""
         row = await self.read(lambda rows: rows.session(session_id))
         if row is None:
             raise SessionNotFound("there is no such session")
         return SessionInfo.of(row)
 
     async def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
-        """Sessions, the newest first: at most `limit`, behind one of them, whose ids begin with `prefix`."""
+        """Return sessions, the newest first: at most `limit`, after one of them, whose ids begin with `prefix`."""
         place = None if after is None else (microseconds(datetime.fromisoformat(after.created_at)), after.id)
         rows = await self.read(lambda rows: rows.sessions(limit, place, prefix))
         return [SessionInfo.of(row) for row in rows]
 
     async def find(self, identity: str) -> str | None:
-        """The id of the session that a session, a message or a tool call of this id belongs to; None when there is none."""
+        """Return the id of the session to which a session, a message or a tool call of this id belongs; None when there
+        is none."""
 
         def found(rows: Rows) -> str | None:
             if rows.session(identity) is not None:
@@ -238,7 +241,7 @@ class Sessions:
         return await self.read(found)
 
     async def delete(self, session_id: str) -> None:
-        """Removes a session with everything that belongs to it. Raises `SessionNotFound`, and `TurnInProgress`."""
+        """Remove a session with everything that belongs to it. Raises `SessionNotFound`, and `TurnInProgress`."""
 
         def deleted(rows: Rows) -> None:
             Change.of(rows, session_id, self.marks).demand_free()
@@ -247,7 +250,8 @@ class Sessions:
         await self.write(deleted)
 
     async def delete_unchanged(self, age: timedelta) -> int:
-        """Removes all sessions that have not changed for so long, a hundred in each transaction; gives their number."""
+        """Remove all sessions that have not changed for at least `age`, a hundred in each transaction; return their
+        number."""
         before = microseconds(self.now() - age)
         total = 0
 
@@ -262,12 +266,12 @@ class Sessions:
         return total
 
     async def tenants(self) -> list[str]:
-        """All tenants who have anything in the database, for whoever operates it."""
+        """Return all tenants that have anything in the database, for its operator."""
         return await self.read(lambda rows: rows.tenants())
 
     async def recover(self) -> int:
-        """Ends turns that were left by holders who are gone: what had arrived becomes a message of status `error`. Gives
-        their number. Who opens sessions does this, and so does whoever comes to one of them."""
+        """End turns that their holders abandoned: what had arrived becomes a message of status `error`. Returns their
+        number. This happens when `Sessions` is opened; the next change of a session also ends its abandoned turn."""
         total = 0
 
         def closed(rows: Rows) -> list[Change]:
@@ -289,13 +293,14 @@ class Sessions:
     # ---------------------------------------------------------------------------------------------- in and out
 
     async def export(self, session_id: str) -> AsyncIterator[str]:
-        """A session as lines of JSON: itself first, then its messages in their order, then what else belongs to it."""
+        """Yield a session as lines of JSON: first the session, then its messages in their order, then its other
+        data."""
         for line in await self.read(lambda rows: transfer.exported(rows, session_id)):
             yield line
 
     async def import_(self, lines: Iterable[str | bytes], *, keep_ids: bool = False) -> Chat:
-        """A session from what `export` gave. It gets ids of its own, unless it is to keep those that it had, which must be
-        free. Raises `InvalidRequest` with the line that is wrong; then nothing is stored."""
+        """Create a session from the lines that `export` returned. It gets new ids; with `keep_ids` it keeps the old
+        ones, which must be free. Raises `InvalidRequest` with the line that is wrong; then nothing is stored."""
         given = list(lines)
 
         def imported(rows: Rows) -> Change:
@@ -309,14 +314,14 @@ class Sessions:
 
     @property
     def client(self) -> Client:
-        """Who calls the providers."""
+        """The client that calls the providers."""
         if self._client is None:
             self._client = Client(now=self.now)
         return self._client
 
     @property
     def routing(self) -> Routing:
-        """Who chooses the models."""
+        """The routing that chooses the models."""
         if self._routing is None:
             observed = Events(self._note, now=self.now)
             client = self.client
@@ -326,28 +331,28 @@ class Sessions:
         return self._routing
 
     def one_model(self, model: str) -> str:
-        """The canonical id of a model. Raises `InvalidRequest` for a name that is not known, and for a chain."""
+        """Return the canonical id of a model. Raises `InvalidRequest` for a name that is not known, and for a chain."""
         targets = self.routing.registry.expand(model, aliases=self.routing.policy.get("aliases"))
         if len(targets) != 1:
             raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one", path="/model")
         return str(targets[0])
 
     def _note(self, event: Event) -> None:
-        """Keeps what is decided for a turn until the turn is written."""
+        """Collect the routing events of a turn until the turn is written."""
         noted = self._decided.get(event["turn_id"] or "")
         if noted is not None:
             noted.append(event)
 
     def noting(self, turn_id: str) -> list[Event]:
-        """The list that the decisions of a turn come into, until `forget`."""
+        """Return the list that collects the routing events of a turn, until `forget`."""
         return self._decided.setdefault(turn_id, [])
 
     def forget(self, turn_id: str) -> None:
-        """The turn is over."""
+        """Stop collecting the events of a turn, which has ended."""
         self._decided.pop(turn_id, None)
 
     async def read(self, work: Callable[[Rows], T]) -> T:
-        """What some work gives that reads rows, in one transaction, in a thread."""
+        """Return the result of work that reads rows, in one transaction, in a thread."""
 
         def reading() -> T:
             with self._opened().read() as transaction:
@@ -356,8 +361,8 @@ class Sessions:
         return await self._in_a_thread(reading)
 
     async def write(self, work: Callable[[Rows], T]) -> T:
-        """What some work gives that changes rows. It is on the disk when this returns. A caller that is cancelled
-        meanwhile does not know whether it is."""
+        """Return the result of work that changes rows. The change is on the disk when this returns. A caller that is
+        cancelled meanwhile does not know whether it is."""
 
         def written(transaction: Transaction) -> T:
             return work(Rows(transaction, self.tenant))
@@ -372,8 +377,8 @@ class Sessions:
         return await self._in_a_thread(writing)
 
     async def change(self, session_id: str, work: Callable[[Change], T]) -> T:
-        """What some work gives that changes a session, whose events are then given to whoever observes. The work ends
-        with `finish`."""
+        """Return the result of work that changes a session, then publish the events of the change. The work ends with
+        `finish`."""
 
         def changing(rows: Rows) -> tuple[T, Change]:
             change = Change.of(rows, session_id, self.marks)
@@ -384,7 +389,7 @@ class Sessions:
         return given
 
     def publish(self, change: Change) -> None:
-        """Gives the events of a change that is committed to those who observe."""
+        """Publish the events of a committed change to the observers."""
         for event in change.events:
             self.events.give(event)
         if change.events:
@@ -392,13 +397,13 @@ class Sessions:
                 watcher.set()
 
     def watcher(self, session_id: str) -> asyncio.Event:
-        """What is set whenever this process changes a session, until `unwatch`."""
+        """Return an event that is set whenever this process changes a session, until `unwatch`."""
         watcher = asyncio.Event()
         self._watchers.setdefault(session_id, set()).add(watcher)
         return watcher
 
     def unwatch(self, session_id: str, watcher: asyncio.Event) -> None:
-        """Nobody waits there any more."""
+        """Remove a watcher of a session."""
         found = self._watchers.get(session_id, set())
         found.discard(watcher)
         if not found:
@@ -422,8 +427,8 @@ class Sessions:
 
 
 def _policy(policy: Mapping[str, Any] | Path | None, model: str | None) -> Mapping[str, Any] | Path | None:
-    """The policy of sessions that have none: with a model as its default, where it has no word for that."""
+    """Return the policy for sessions that have none of their own: the given one, or one with a model as its default."""
     if policy is not None and model is not None:
-        raise InvalidRequest("give a policy or a model: a policy names its default itself")
+        raise InvalidRequest("give a policy or a model, not both: a policy names its default model itself")
     named = model or os.environ.get(MODEL)
     return {"version": 1, "chains": True, "global": {"default": named}} if policy is None and named else policy

@@ -14,16 +14,16 @@ from interlingua.sessions.errors import StorageFailed
 from interlingua.sessions.storage import Outcome, Row, Transaction
 
 _BUSY_S = 30.0
-"""How long a transaction waits for one of another process."""
+"""How long a transaction waits for one of another process, in seconds."""
 _TOGETHER_S: Final = 0.01
-"""How long works are carried out in one transaction before those that are done are told."""
+"""How long one transaction accepts further works before it is committed, in seconds."""
 _ROWS_AT_ONCE: Final = 20
-"""How many rows one INSERT adds: many at a time cost two thirds of what each alone costs. One text for all that are whole,
-so that it is prepared once; SQLite takes 32,766 parameters, older ones 999."""
+"""How many rows one INSERT adds: together they cost two thirds of what they cost one by one. All full INSERTs have the
+same text, so that it is prepared once; SQLite takes 32,766 parameters, older versions 999."""
 
 
 class _Statements:
-    lock = ""  # the whole database is the writer's
+    lock = ""  # the writer has locked the whole database
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -44,7 +44,7 @@ class _Statements:
 
 
 class SqliteStorage:
-    """A database in a file, or in memory when there is no path. One writes at a time, any number read."""
+    """A database in a file, or in memory when there is no path. One thread writes at a time, any number read."""
 
     def __init__(self, path: str | None) -> None:
         self._path = path
@@ -57,8 +57,8 @@ class SqliteStorage:
 
     @contextmanager
     def read(self) -> Generator[Transaction]:
-        """A transaction that sees one state of the database and changes nothing."""
-        if self._path is None:  # what is in memory has one connection
+        """Open a transaction that sees one state of the database and changes nothing."""
+        if self._path is None:  # a database in memory has one connection
             with self._writing, _storage_failures(), self._transaction(self._writer, "BEGIN") as statements:
                 yield statements
             return
@@ -75,14 +75,15 @@ class SqliteStorage:
 
     @contextmanager
     def write(self) -> Generator[Transaction]:
-        """A transaction that may change anything. Others of this process wait in turn, those of other processes ask again."""
+        """Open a transaction that may change anything. Others of this process wait in turn, those of other processes
+        retry."""
         with self._writing, _storage_failures(), self._transaction(self._writer, "BEGIN IMMEDIATE") as statements:
             yield statements
 
     def write_all(self, works: Sequence[Callable[[Transaction], Any]]) -> list[Outcome]:
-        """Carries out works in one transaction, each in a part of its own that is undone when it fails; gives what became
-        of the first of them, of one at the least. What came to its end well is on the disk. Raises `StorageFailed` when
-        nothing is."""
+        """Run works in one transaction, each under a savepoint of its own that is rolled back when the work fails.
+        Returns the outcomes of the works that were run: the first ones, at least one. The changes of works that
+        succeeded are on the disk. Raises `StorageFailed` when nothing is."""
         found: list[Outcome] = []
         with self.write() as transaction:
             until = time.monotonic() + _TOGETHER_S
@@ -90,9 +91,9 @@ class SqliteStorage:
                 transaction.run("SAVEPOINT part")
                 try:
                     found.append(Outcome(work(transaction), None))
-                except BaseException as problem:  # whose work it is hears of it
+                except BaseException as problem:  # the outcome reports it to the work's caller
                     if not self._writer.in_transaction:
-                        raise  # the engine has undone all of it
+                        raise  # the engine has rolled back the whole transaction
                     transaction.run("ROLLBACK TO part")
                     found.append(Outcome(None, _translated(problem)))
                 transaction.run("RELEASE part")
@@ -101,7 +102,7 @@ class SqliteStorage:
         return found
 
     def close(self) -> None:
-        """Closes all connections. Any number of times."""
+        """Close all connections. May be called any number of times."""
         with self._writing:
             while self._opened:
                 self._opened.pop().close()
@@ -123,10 +124,10 @@ class SqliteStorage:
         )
         self._opened.append(connection)
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a loss of power
+        connection.execute("PRAGMA synchronous = FULL")  # acknowledged changes survive a loss of power
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA secure_delete = ON")  # what is deleted stands in no free page of the file
-        connection.execute("PRAGMA temp_store = MEMORY")  # so does what a part of a transaction has to be undone with
+        connection.execute("PRAGMA secure_delete = ON")  # no free page of the file contains deleted data
+        connection.execute("PRAGMA temp_store = MEMORY")  # nor does a temporary file, from savepoints
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -146,11 +147,12 @@ class SqliteStorage:
 
 
 def up_to_date(rows: list[Row]) -> bool:
-    """Whether the tables are there, by what `storage_version` holds. Raises `StorageFailed` for those of a later version."""
+    """Whether the tables exist in the current version, by the rows of `storage_version`. Raises `StorageFailed` for a
+    later version."""
     version = max((row[0] for row in rows), default=0)
     if version > tables.VERSION:
         raise StorageFailed(
-            f"the database has tables of version {version}, this program knows up to {tables.VERSION}: use a later one",
+            f"the tables of the database have version {version}, this program knows up to {tables.VERSION}: upgrade it",
             retryable=False,
         )
     return version == tables.VERSION
@@ -158,7 +160,8 @@ def up_to_date(rows: list[Row]) -> bool:
 
 @contextmanager
 def _storage_failures() -> Generator[None]:
-    """Failures of the engine as failures of the storage. Their text may quote a value, so only their kind is told."""
+    """Turn failures of the engine into failures of the storage. Their text may quote a value, so only their type is
+    reported."""
     try:
         yield
     except sqlite3.Error as problem:
@@ -178,8 +181,8 @@ def _translated(problem: BaseException) -> BaseException:
 
 _MEANINGS = {
     "SQLITE_CANTOPEN": "its file cannot be opened; its folder must exist and be writable",
-    "SQLITE_FULL": "no room is left on the disk",
-    "SQLITE_NOTADB": "its file is something else than a database",
-    "SQLITE_READONLY": "its file may not be written",
+    "SQLITE_FULL": "the disk is full",
+    "SQLITE_NOTADB": "its file is not a database",
+    "SQLITE_READONLY": "its file cannot be written",
 }
-"""What an operator can do something about."""
+"""Explanations of the failures that an operator can remedy."""

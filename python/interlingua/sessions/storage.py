@@ -1,8 +1,8 @@
 """
-What a storage engine is: transactions over the tables of `tables`, and nothing else.
+The protocol of a storage engine: transactions over the tables of `tables`, and nothing else.
 
-The statements are the same for every engine and stand in `rows`. An engine opens connections, begins and ends
-transactions, and says how a row is locked. All of it blocks: `Sessions` calls it in threads of its own.
+The statements are the same for every engine and are in `rows`. An engine opens connections, begins and ends
+transactions, and defines how a row is locked. All its methods block: `Sessions` calls them in threads of its own.
 """
 
 from collections.abc import Sequence
@@ -16,26 +16,26 @@ Row = tuple[Any, ...]
 
 
 class Transaction(Protocol):
-    """The statements of one transaction. They have `?` where a parameter goes."""
+    """The statements of one transaction. They have `?` for each parameter."""
 
     lock: str
-    """What a SELECT ends with so that its rows are this transaction's until its end."""
+    """The end of a SELECT that locks its rows until the transaction ends."""
 
     def ask(self, statement: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """The rows that a query gives."""
+        """Return the rows of a query."""
         ...
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> None:
-        """Carries a statement out, at the latest when the transaction ends."""
+        """Execute a statement, at the latest when the transaction ends."""
         ...
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Adds rows to a table, likewise."""
+        """Add rows to a table, at the latest when the transaction ends."""
         ...
 
 
 class Outcome(NamedTuple):
-    """What became of a piece of work: what it gave, or what it failed with."""
+    """The outcome of a piece of work: its result, or the exception with which it failed."""
 
     value: Any
     problem: BaseException | None
@@ -44,29 +44,29 @@ class Outcome(NamedTuple):
 class Storage(Protocol):
     """A database of sessions. Any number of threads may use one; close it when done.
 
-    What `write` gave is on the disk when its block ends well, and not at all when it ends with an error.
-    Both raise `StorageFailed` when the database fails.
-    An engine in which one writes at a time may have `write_all` besides (`SqliteStorage`).
+    The changes of a `write` transaction are on the disk when its block succeeds, and are discarded when it raises.
+    `read` and `write` raise `StorageFailed` when the database fails.
+    An engine that has one writer at a time may also have `write_all` (`SqliteStorage`).
     """
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """A transaction that sees one state of the database and changes nothing."""
+        """Open a transaction that sees one state of the database and changes nothing."""
         ...
 
     def write(self) -> AbstractContextManager[Transaction]:
-        """A transaction that may change what it locks."""
+        """Open a transaction that may change the rows that it locks."""
         ...
 
     def close(self) -> None:
-        """Closes all connections. Any number of times."""
+        """Close all connections. May be called any number of times."""
         ...
 
 
 def open_storage(url: str) -> Storage:
-    """The database at a URL, whose tables are made when they are not there.
+    """Open the database at a URL. Its tables are created if they do not exist.
 
-    `sqlite:///chats.db` is a file beside the program, `sqlite:////var/lib/chats.db` one with an absolute path,
-    `sqlite://` one in memory; `postgresql://user@host/database` needs the extra `postgresql`.
+    `sqlite:///chats.db` is a file in the working directory, `sqlite:////var/lib/chats.db` one with an absolute path,
+    `sqlite://` a database in memory; `postgresql://user@host/database` needs the extra `postgresql`.
     Raises `StorageFailed` when it cannot be opened.
     """
     scheme, separator, rest = url.partition("://")
@@ -82,7 +82,7 @@ def open_storage(url: str) -> Storage:
 
 
 def demand_there(url: str) -> None:
-    """Raises `InvalidRequest` for the URL of an SQLite database that is not there, which opening it would make."""
+    """Raise `InvalidRequest` for the URL of an SQLite database that does not exist; opening it would create it."""
     path = url.removeprefix("sqlite://").removeprefix("/")
     if url.startswith("sqlite://") and not (path and Path(path).is_file()):
-        raise InvalidRequest("there is no such database file; sqlite:///chats.db is one beside you")
+        raise InvalidRequest("there is no such database file; sqlite:///chats.db names one in the working directory")

@@ -1,5 +1,5 @@
 """
-Sessions without `await`: the same calls, carried out by an event loop in a thread of its own.
+Sessions without `await`: the same calls, executed by an event loop in a thread of its own.
 
     with SyncSessions("sqlite:///chats.db") as sessions:
         chat = sessions.create()
@@ -40,7 +40,7 @@ class SyncSessions:
         self.close()
 
     def close(self) -> None:
-        """Closes all connections."""
+        """Close all connections."""
         self._loop.run(self._sessions.aclose())
         self._loop.close()
 

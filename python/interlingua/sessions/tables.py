@@ -1,14 +1,16 @@
 """
-The tables. Those of seed 004 §9.1 are as it has them, with columns and indexes that are only added: each added column has
-a default, so that what was written for the seed's tables works on these.
+The tables. Those of seed 004 §9.1 are as in the seed, with columns and indexes that are only added. Each added column
+has a default, so that programs written for the seed's tables work on these.
 
-A time is microseconds since 1970, UTC. `tenant` says whose a row is; the empty text is the only one where there is but one.
+A time is microseconds since 1970, UTC. `tenant` is the tenant that owns a row; it is empty where there is only one
+tenant.
 """
 
 from typing import Final
 
 VERSION: Final = 2
-"""Of the tables. It is in the table `storage_version`; a database with a higher one is not opened."""
+"""The version of the tables. It is stored in the table `storage_version`; a database with a higher one is not
+opened."""
 
 SEED: Final = (
     """CREATE TABLE IF NOT EXISTS sessions (
@@ -48,7 +50,8 @@ SEED: Final = (
 )""",
     "CREATE INDEX IF NOT EXISTS idx_tool_calls_session_status ON tool_calls(session_id, status)",
 )
-"""As the seed has them; BIGINT, where it says INTEGER, is the same in SQLite and holds microseconds in PostgreSQL."""
+"""The tables as in the seed. BIGINT replaces its INTEGER: it is the same in SQLite, and holds microseconds in
+PostgreSQL."""
 
 ADDED_COLUMNS: Final = {
     "sessions": (
@@ -68,10 +71,10 @@ ADDED_COLUMNS: Final = {
 }
 
 ADDED: Final = (
-    # over what never changes: an index over the last change would be written again with every message
+    # columns that never change: an index over `updated_at` would be written again with every message
     "CREATE INDEX IF NOT EXISTS idx_sessions_tenant_created ON sessions(tenant, created_at, id)",
     "CREATE INDEX IF NOT EXISTS idx_messages_session_id ON messages(session_id, id)",
-    # what a wire called a tool call, and the canonical id that it has in the session
+    # the id of a tool call on a wire, and its canonical id in the session
     """CREATE TABLE IF NOT EXISTS tool_ids (
   tenant TEXT NOT NULL,
   session_id TEXT NOT NULL,
@@ -84,7 +87,7 @@ ADDED: Final = (
   FOREIGN KEY (session_id) REFERENCES sessions(id)
 )""",
     "CREATE INDEX IF NOT EXISTS idx_tool_ids_canonical ON tool_ids(session_id, canonical_id)",
-    # what a client key stands for
+    # the messages that were appended under a client key
     """CREATE TABLE IF NOT EXISTS client_keys (
   tenant TEXT NOT NULL,
   session_id TEXT NOT NULL,
@@ -97,7 +100,7 @@ ADDED: Final = (
   PRIMARY KEY (session_id, client_key),
   FOREIGN KEY (session_id) REFERENCES sessions(id)
 )""",
-    # the outbox: what happened, in the order in which it happened
+    # the outbox: the events, in the order in which they happened
     """CREATE TABLE IF NOT EXISTS events (
   tenant TEXT NOT NULL,
   session_id TEXT NOT NULL,
@@ -109,7 +112,7 @@ ADDED: Final = (
   PRIMARY KEY (session_id, revision),
   FOREIGN KEY (session_id) REFERENCES sessions(id)
 ) WITHOUT ROWID""",
-    # what a message would have cost by other price tables; its own cost stays in the message
+    # the cost of a message by other price tables; its original cost stays in the message
     """CREATE TABLE IF NOT EXISTS prices (
   tenant TEXT NOT NULL,
   session_id TEXT NOT NULL,
@@ -121,7 +124,7 @@ ADDED: Final = (
   FOREIGN KEY (message_id) REFERENCES messages(id)
 )""",
     "CREATE INDEX IF NOT EXISTS idx_prices_session ON prices(session_id)",
-    # what clients of a gateway have stored and name by its id (since version 2)
+    # objects that clients of a gateway have stored and refer to by id (since version 2)
     """CREATE TABLE IF NOT EXISTS objects (
   tenant TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -144,14 +147,14 @@ ADDED: Final = (
 
 
 def for_sqlite(statement: str) -> str:
-    """A statement as SQLite takes it: its INTEGER has 64 bits."""
+    """Return a statement for SQLite: its INTEGER has 64 bits."""
     return statement.replace("BIGINT", "INTEGER")
 
 
 def for_postgresql(statement: str) -> str:
-    """A statement as PostgreSQL takes it: what is WITHOUT ROWID is so everywhere."""
+    """Return a statement for PostgreSQL: its tables have no ROWID, so it does not know WITHOUT ROWID."""
     return statement.removesuffix(" WITHOUT ROWID")
 
 
 OF_A_SESSION: Final = ("prices", "events", "client_keys", "tool_ids", "tool_calls", "messages")
-"""The tables that hold what belongs to a session, in an order in which they can be emptied."""
+"""The tables with rows that belong to a session, in an order in which the rows can be deleted."""

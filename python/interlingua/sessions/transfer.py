@@ -1,8 +1,8 @@
 """
-Sessions as lines of JSON, and other sessions made from them: export, import, fork.
+Sessions as lines of JSON, and new sessions made from them: export, import, fork.
 
-The first line is the session, each further one a message, an entry of the id map or a price, told apart by `type`. The
-rows of tool calls are made from the messages.
+The first line is the session; each further line is a message, an entry of the id map or a price, according to its
+`type`. The rows of tool calls are made from the messages.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ Line = dict[str, Any]
 
 
 def exported(rows: Rows, session_id: str) -> list[str]:
-    """The lines of a session. Raises `SessionNotFound`."""
+    """Return the lines of a session. Raises `SessionNotFound`."""
     row = rows.session(session_id)
     if row is None:
         raise SessionNotFound("there is no such session")
@@ -70,19 +70,19 @@ def _lines(rows: Rows, row: SessionRow) -> Iterable[Line]:
 
 
 def conversation(lines: Sequence[Line]) -> list[Message]:
-    """The messages of an export as the conversation that they are, in the present version, without what another message
-    stands for and what had only begun to arrive. Raises `InvalidRequest`."""
+    """Return the conversation of an export, in the current version: its messages without superseded and partial ones.
+    Raises `InvalidRequest`."""
     try:
         found = [line["message"] for line in lines if line.get("type") == "message" and not line.get("superseded_by")]
         present = [migrated({"schema_version": CURRENT, **message}) for message in found]
         return [for_request(message) for message in present if status_of(message) != "partial"]
     except (KeyError, TypeError, AttributeError) as problem:
-        raise InvalidRequest(f"a line has not the form of an export ({type(problem).__name__})") from None
+        raise InvalidRequest(f"a line is not a line of an export ({type(problem).__name__})") from None
 
 
 def separated(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
-    """The exports that stand one behind the other, each with the number of its first line. Raises `InvalidRequest` when
-    they do not begin with a session."""
+    """Split lines that hold several exports in sequence; yield each with the number of its first line. Raises
+    `InvalidRequest` when they do not begin with a session."""
     first, held = 0, list[bytes]()
     for number, line in enumerate(lines, start=1):
         if b'"session"' in line and _read(line, number).get("type") == "session":
@@ -93,19 +93,19 @@ def separated(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
             break
         held.append(line)
     if not first:
-        raise InvalidRequest("the first line is a session, as export writes it", path="/0")
+        raise InvalidRequest("the first line must be a session, as export writes it", path="/0")
     yield first, held
 
 
 def imported(rows: Rows, given: Sequence[str | bytes], marks: Marks, rules: Rules, *, keep_ids: bool = False) -> Change:
-    """A session made of lines; gives what was changed, which is committed with the transaction."""
+    """Create a session from lines; return the change, which is committed with the transaction."""
     lines = [_read(line, number) for number, line in enumerate(given, start=1) if line.strip()]
     if not lines or lines[0].get("type") != "session":
-        raise InvalidRequest("the first line is the session", path="/0")
+        raise InvalidRequest("the first line must be the session", path="/0")
     try:
         return _imported(rows, lines, marks, rules, keep_ids=keep_ids)
     except (KeyError, TypeError, AttributeError) as problem:
-        raise InvalidRequest(f"a line has not the form of an export ({type(problem).__name__} {problem})") from None
+        raise InvalidRequest(f"a line is not a line of an export ({type(problem).__name__} {problem})") from None
 
 
 def _read(line: str | bytes, number: int) -> Line:
@@ -114,7 +114,7 @@ def _read(line: str | bytes, number: int) -> Line:
     except InvalidRequest as problem:
         raise InvalidRequest(f"line {number}: {problem.message}", path=f"/{number - 1}") from None
     if not isinstance(data, dict):
-        raise InvalidRequest(f"line {number} is no object", path=f"/{number - 1}")
+        raise InvalidRequest(f"line {number} is not a JSON object", path=f"/{number - 1}")
     return data
 
 
@@ -135,7 +135,7 @@ def _imported(rows: Rows, lines: list[Line], marks: Marks, rules: Rules, *, keep
         parent_message_id=head.get("parent_message_id"),
     )
     if keep_ids and rows.session(row.id) is not None:
-        raise Conflict("there is a session of this id already; import it under ids of its own")
+        raise Conflict("a session with this id exists already; import this one with new ids")
     parts = _Parts(lines)
     names: dict[str, str] = {} if keep_ids else _new_names(parts.messages, marks)
     found = [
@@ -177,7 +177,7 @@ def _imported(rows: Rows, lines: list[Line], marks: Marks, rules: Rules, *, keep
 
 
 class _Parts:
-    """The lines behind the first, by type. Lines of types that are not known are passed over."""
+    """The lines after the first, by type. Lines of unknown types are skipped."""
 
     def __init__(self, lines: list[Line]) -> None:
         self.messages: list[Message] = []
@@ -190,7 +190,7 @@ class _Parts:
             message = line["message"]
             version = message.get("schema_version", CURRENT)
             try:
-                # an export may hold what an older version wrote; it is saved here, so in the present form
+                # an export may hold messages of an older version; they are saved here, so in the current one
                 self.messages.append(
                     translate.load(migrated(message), "Message") if version <= CURRENT else dict(message)
                 )
@@ -201,7 +201,7 @@ class _Parts:
 
 
 def _new_names(messages: list[Message], marks: Marks) -> dict[str, str]:
-    """New ids for messages and calls, in the old order."""
+    """Return new ids for messages and calls, in the old order."""
     names: dict[str, str] = {}
     last: str | None = None
     for message in messages:
@@ -220,7 +220,7 @@ def _moved(message: Message, session_id: str, names: dict[str, str]) -> Message:
     if metadata.get("parent_tool_use_id") in names:
         metadata["parent_tool_use_id"] = names[metadata["parent_tool_use_id"]]
     if metadata.get("status") == "partial":
-        metadata["status"] = "error"  # nobody goes on with it
+        metadata["status"] = "error"  # its turn does not continue in this session
     return {
         **message,
         "id": names.get(message["id"], message["id"]),
@@ -234,7 +234,7 @@ def _demand_ordered(found: list[MessageRow], messages: list[Message], rules: Rul
     last = ""
     for position, row in enumerate(found, start=1):
         if row.id <= last:
-            raise InvalidRequest("ids of messages increase in a session", path=f"/{position}/message/id")
+            raise InvalidRequest("the ids of messages must increase in a session", path=f"/{position}/message/id")
         last = row.id
     whole = (
         (position, from_row(row))
@@ -245,8 +245,8 @@ def _demand_ordered(found: list[MessageRow], messages: list[Message], rules: Rul
 
 
 def forked(rows: Rows, session_id: str, message_id: str | None, marks: Marks, rules: Rules) -> Change:
-    """A session that begins as another one was at a message, its last one unless named. What stood behind it, and what
-    another message stands for, is not in it."""
+    """Create a session that begins as another one was at a message, by default its last. Messages after it and
+    superseded ones are left out."""
     row = rows.session(session_id)
     if row is None:
         raise SessionNotFound("there is no such session")

@@ -1,9 +1,9 @@
 """
 Turns: the rows of an answer while it is generated (spec/12-sessions.md#turns).
 
-Who generates holds the session's one lease. It is renewed while the answer arrives, and each renewal writes what has
-arrived as a message of status `partial`. A holder that dies leaves that message; whoever comes when the lease has ended
-closes it as `error`. A holder whose lease was taken from it writes nothing more.
+A process that generates holds the session's only lease. It renews the lease while the answer arrives, and each renewal
+writes what has arrived as a message of status `partial`. A holder that dies leaves that message; the next caller after
+the lease has ended closes it as `error`. A holder that has lost its lease writes nothing more.
 """
 
 from typing import Any, NamedTuple
@@ -22,8 +22,8 @@ Message = dict[str, Any]
 
 
 class Turn(NamedTuple):
-    """The lease of an answer that is to be: `message_id` is its id, `queued_model` a swap that waits for this turn,
-    `instead_of` the first message of answers that broke off, for which it will stand."""
+    """The lease of an answer to be generated: `message_id` is its id, `queued_model` a swap that waits for this turn,
+    `instead_of` the first message of answers that broke off, which it will replace."""
 
     session_id: str
     turn_id: str
@@ -36,7 +36,7 @@ class Turn(NamedTuple):
 
 
 def hold(change: Change, lease: int) -> Turn:
-    """Takes the lease of a session, for some microseconds. Raises `TurnInProgress` while another holds it."""
+    """Take the lease of a session for `lease` microseconds. Raises `TurnInProgress` while another caller holds it."""
     change.demand_free()
     close_abandoned(change)
     turn_id = f"turn_{change.marks.ulid()}"
@@ -50,12 +50,12 @@ def hold(change: Change, lease: int) -> Turn:
 
 
 def renew(change: Change, turn: Turn, lease: int, arrived: Message | None) -> None:
-    """Keeps the lease, and writes what has arrived since. Raises `Conflict` when the lease is another's by now."""
+    """Renew the lease, and write what has arrived. Raises `Conflict` when the lease was lost to another caller."""
     _demand_ours(change, turn)
     change.alter(turn_until=change.now + lease)
     if arrived is not None:
         _put(change, _whole(change, turn, arrived, "partial"))
-    change.keep()  # nothing that anybody is told of
+    change.keep()  # a renewal has no event
 
 
 def end(
@@ -68,10 +68,10 @@ def end(
     swapped: str | None = None,
     category: str | None = None,
 ) -> tuple[Message | None, int]:
-    """Ends a turn with its answer, or with none when nothing had arrived; gives it as it is stored, and the revision.
+    """End a turn with its answer, or with none when nothing had arrived; return the stored answer, and the revision.
 
-    `told` are events that the turn brought, `swapped` says that the queued swap was carried out (a model, or `-` for none)
-    or was refused (empty). `category` is why there is no whole answer. Raises `Conflict` when the lease is another's.
+    `told` are events that occurred in the turn. `swapped` states that the queued swap was carried out (a model, or `-`
+    for none) or refused (empty). `category` is why there is no whole answer. Raises `Conflict` when the lease was lost.
     """
     _demand_ours(change, turn)
     if swapped is not None:
@@ -89,7 +89,7 @@ def end(
         write_calls(change, [(row, whole)])
         add_appended_event(change, [whole], turn.turn_id)
     elif (before := change.rows.message(turn.message_id)) is not None:
-        # what was written as partial has turned out to be nothing
+        # a partial message was written, but the answer has no content
         whole = _closed(change, from_row(before))
     change.add_event(
         TURN_ENDED, {"message_id": turn.message_id if whole else None, "category": category}, "system", turn.turn_id
@@ -100,7 +100,7 @@ def end(
 
 
 def close_abandoned(change: Change) -> Message | None:
-    """Ends a turn whose holder let its lease end: what had arrived is a message of status `error`."""
+    """End a turn whose lease ended unrenewed: what had arrived becomes a message of status `error`."""
     row = change.row
     if row.turn_id is None or row.turn_message_id is None:
         return None
@@ -123,7 +123,7 @@ def _closed(change: Change, message: Message) -> Message:
 
 def _demand_ours(change: Change, turn: Turn) -> None:
     if change.row.turn_id != turn.turn_id:
-        raise Conflict("the turn was ended by another, for its lease had run out", revision=change.row.revision)
+        raise Conflict("another caller ended the turn, because its lease had run out", revision=change.row.revision)
 
 
 def _carry_out(change: Change, turn: Turn, swapped: str) -> None:
@@ -131,12 +131,12 @@ def _carry_out(change: Change, turn: Turn, swapped: str) -> None:
         model = None if swapped == "-" else swapped
         change.alter(active_model=model)
         change.add_event(SESSION_SWAPPED, {"model": model}, "user", turn.turn_id)
-    if change.row.queued_model == turn.queued_model:  # else a later one waits already
+    if change.row.queued_model == turn.queued_model:  # else a later swap waits already
         change.alter(queued_model=None)
 
 
 def _whole(change: Change, turn: Turn, message: Message, status: str) -> Message:
-    """An answer as a message of the session."""
+    """Return an answer as a message of the session."""
     if "session_id" in message and message["session_id"] != turn.session_id:
         raise InvalidRequest("the answer belongs to another session", path="/session_id")
     return {
@@ -150,7 +150,7 @@ def _whole(change: Change, turn: Turn, message: Message, status: str) -> Message
 
 
 def _put(change: Change, message: Message) -> None:
-    """Writes the answer's row, or writes it again."""
+    """Insert the answer's row, or update it."""
     row = to_row(change.rows.tenant, message)
     if change.row.last_message_id == row.id:
         change.rows.update(row)

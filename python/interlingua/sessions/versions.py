@@ -1,9 +1,9 @@
 """
 Messages of other versions (spec/12-sessions.md#versions).
 
-A row keeps the version that it was written with. Reading brings it to the present one by registered steps, in memory; what
-is stored stays as it is until somebody says `save`. A message of a later version is read as it is: what is not known in it
-is kept.
+A row keeps the version with which it was written. Reading converts it to the current one by registered steps, in
+memory; the stored row is unchanged until `save` is called. A message of a later version is read unchanged: its unknown
+members are kept.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from interlingua.sessions.errors import StorageFailed
 
 Message = dict[str, Any]
 Step = Callable[[Message], Message]
-"""Makes a message of the next version from one of its own. It changes nothing in place and does not write
-`schema_version`."""
+"""A function that makes a message of the next version from one of its own version. It changes nothing in place and does
+not write `schema_version`."""
 
 CURRENT: Final = 1
 """The version of the message schema (spec/README.md#versions)."""
@@ -25,19 +25,19 @@ _STEPS: dict[int, Step] = {}
 
 
 def register(version: int, step: Step) -> None:
-    """Says how messages of a version become messages of the next one. The last word counts."""
+    """Register the step from messages of a version to those of the next one. The last registration counts."""
     _STEPS[version] = step
 
 
 def migrated(message: Message) -> Message:
-    """A message of any version as one of the present version, or as it is when it is of a later one.
+    """Convert a message of any version to the current version. A message of a later version is returned unchanged.
 
     Raises `StorageFailed` when a step is missing.
     """
     version: int = message["schema_version"]
     if version > CURRENT:
         where = {"session_id": message["session_id"], "message_id": message["id"], "schema_version": version}
-        _LOG.warning("a message of version %d is read as it is", version, extra=where)
+        _LOG.warning("a message of version %d is read unchanged", version, extra=where)
         return message
     while version < CURRENT:
         step = _STEPS.get(version)
@@ -51,7 +51,8 @@ def migrated(message: Message) -> Message:
 
 
 def _from_0(message: Message) -> Message:
-    """Version 0, of drafts of seed 004: content might be one text, and the counts of tokens stood in the metadata."""
+    """Convert version 0, of drafts of seed 004: content could be one text, and the metadata held the counts of
+    tokens."""
     content = message["content"]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]

@@ -1,8 +1,8 @@
 """
-Writers who wait for the one writer of an engine, and are served together: one transaction, one wait for the disk.
+Group writes for an engine that has one writer: one transaction, one wait for the disk.
 
-SQLite has one writer at a time for the whole file. What comes while the disk is waited for is carried out in the next
-transaction, each in a part of its own, so that one that fails costs the others nothing.
+SQLite has one writer at a time for the whole file. The works that arrive while it waits for the disk are run in the
+next transaction, each under a savepoint of its own, so that one that fails does not affect the others.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class _Waiting(NamedTuple):
 
 
 class Together:
-    """Carries works out in the order in which they come, as many at a time as are waiting. Any number of event loops may
+    """Run works in the order in which they arrive, as many at a time as are waiting. Any number of event loops may
     share one."""
 
     def __init__(self, threads: Executor, write_all: Callable[[Sequence[Work]], list[Outcome]]) -> None:
@@ -36,7 +36,7 @@ class Together:
         self._busy = False
 
     async def do(self, work: Work) -> Any:
-        """What a work gives, or raises. It is on the disk when this returns."""
+        """Return the result of a work, or raise its exception. Its changes are on the disk when this returns."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
         with self._lock:
@@ -60,14 +60,14 @@ class Together:
                     return
             try:
                 outcomes = self._write_all([one.work for one in served])
-            except BaseException as problem:  # noqa: BLE001 it is theirs who wait, and nobody else hears of it here
+            except BaseException as problem:  # noqa: BLE001 the futures of the waiting callers report it
                 outcomes = [Outcome(None, problem)] * len(served)
             if later := served[len(outcomes) :]:
                 with self._lock:
                     self._waiting[:0] = later
             done = [*zip(served, outcomes, strict=False)]
             for loop in {one.loop for one, _ in done}:
-                with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
+                with suppress(RuntimeError):  # the loop is closed: nothing waits in it any more
                     loop.call_soon_threadsafe(_resolve, [pair for pair in done if pair[0].loop is loop])
 
 
