@@ -74,7 +74,18 @@ def test_the_dashboard_asks_for_counters_that_there_are() -> None:
     loss = [{"op": "drop", "path": "/a", "code": "x", "severity": "lost", "message": "m"}]
     usage = {"input_tokens": 1, "output_tokens": 1, "cost_usd": "0.1"}
     metrics.end(
-        Call("1", "t", "k", "openai_chat", "now", model="a:b", first=0.1, took=0.2, usage=usage, request_loss=loss)
+        Call(
+            "1",
+            "t",
+            "k",
+            "openai_chat",
+            "now",
+            model="a:b",
+            first_event_s=0.1,
+            took_s=0.2,
+            usage=usage,
+            request_loss=loss,
+        )
     )
     text = metrics.text().decode()
     known = set(re.findall(r"^(interlingua_\w+)", text, re.MULTILINE))

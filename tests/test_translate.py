@@ -220,11 +220,11 @@ def test_a_file_of_the_workspace_is_told_with_the_remedy(wire: str) -> None:
 @pytest.mark.parametrize("wire", adapters.names())
 @pytest.mark.parametrize("reasoning", [{"mode": "adaptive"}, {"display": "full"}, {"mode": "enabled"}])
 def test_reasoning_that_is_dropped_is_not_said_to_be_asked_for(wire: str, reasoning: dict[str, Any]) -> None:
-    """What is replaced speaks the target's terms, what is dropped does not."""
+    """What is replaced is in the terms of the target, what is dropped is not."""
     loss = adapt({"messages": REQUEST["messages"][:1], "reasoning": reasoning}, wire).loss
     for entry in loss:
         if entry["path"].startswith("/reasoning"):
-            assert ("target's terms" in entry["message"]) == (entry["op"] == "replace"), entry
+            assert ("terms of the target" in entry["message"]) == (entry["op"] == "replace"), entry
 
 
 def test_values_of_the_types_are_taken_wherever_plain_data_are() -> None:

@@ -157,7 +157,7 @@ def test_a_request_comes_back_as_it_came(seed: int, monkeypatch: pytest.MonkeyPa
         wire = {"method": "POST", "path": f"/models/{model}:generateContent", "headers": {}, "body": body}
         request, _ = GEMINI.from_wire_request(json.loads(json.dumps(wire)), HERE, DERIVED_IDS)
         with monkeypatch.context() as patch:
-            patch.setattr(requests, "may_differ", lambda unusual: True)
+            patch.setattr(requests, "may_differ", lambda must_compare: True)
             assert GEMINI.from_wire_request(json.loads(json.dumps(wire)), HERE, DERIVED_IDS)[0] == request, body
         again, loss = GEMINI.to_wire(json.loads(json.dumps(request)), HERE)
         assert difference(body, again["body"]) is None, body

@@ -42,13 +42,13 @@ REFUSED: dict[str, tuple[list[Message], type[InvalidRequest], str, str]] = {
         [said("Look."), calls("tu_1"), result("tu_1"), result("tu_1")],
         InvalidRequest,
         "/messages/3/content/0/tool_use_id",
-        "the call has a result already; send one result for each call",
+        "the call already has a result; send one result for each call",
     ),
     "two calls of one id": (
         [said("Look."), calls("tu_1"), result("tu_1"), calls("tu_1"), result("tu_1")],
         InvalidRequest,
         "/messages/3/content/0/id",
-        "an earlier call has this id; give each call an id of its own",
+        "an earlier call has this id; give each call its own id",
     ),
     "a call that nobody answered": (
         [said("Look."), calls("tu_1", "tu_2"), result("tu_1"), said("And?")],

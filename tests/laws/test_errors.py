@@ -309,7 +309,7 @@ def refusal_of(events: Iterable[Any], adapter: str, report: bool) -> InvalidRequ
 
 
 def test_events_that_belong_nowhere_are_refused_and_an_error_of_their_source_is_its_own() -> None:
-    with pytest.raises(InvalidRequest, match="of one stream"):
+    with pytest.raises(InvalidRequest, match="not one stream"):
         list(interlingua.write_stream(iter(TOLD[2:3]), "ollama_chat"))
 
     def broken() -> Iterable[dict[str, Any]]:

@@ -54,6 +54,6 @@ def test_nothing_plain_is_written_otherwise(adapter: str, monkeypatch: pytest.Mo
         *(m for n, m in sys.modules.items() if f".{adapter}." in n),
     ):
         if hasattr(module, "may_differ"):
-            monkeypatch.setattr(module, "may_differ", lambda unusual: True)
+            monkeypatch.setattr(module, "may_differ", lambda must_compare: True)
     for name, kind, wire, before in found:
         assert read(adapter, kind, wire) == before, f"{adapter}/{name}: {kind}"

@@ -81,7 +81,7 @@ def test_a_loss_can_be_looked_at(playground: Any) -> None:
     line.focus()
     playground.keyboard.press("Enter")
     assert line.get_attribute("aria-pressed") == "true"
-    assert "lost: reasoning of another provider is not replayed, /messages/2/content/0" in playground.inner_text(
+    assert "lost: reasoning of another provider cannot be replayed, /messages/2/content/0" in playground.inner_text(
         "#said"
     )
     chosen = playground.locator("#marks mark.chosen").first

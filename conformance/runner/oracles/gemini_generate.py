@@ -270,7 +270,7 @@ def json_schema_violations(schema: Any, at: str) -> Iterator[Violation]:
     if isinstance(schema.get("$ref"), str):
         for word in schema:
             if not word.startswith("$"):
-                yield f"{at}/{word}", "a reference stands alone"
+                yield f"{at}/{word}", "a reference has no other keywords next to it"
     for word, value in schema.items():
         # what recorded clients send and the provider tolerates: an address of the dialect
         if word not in JSON_SCHEMA and word != "$schema" and not word.startswith("x_"):

@@ -108,8 +108,8 @@ def pieces(request: Data) -> Iterator[tuple[str, str]]:
         yield f"/tools/{position}", f"tool {tool['name']}"
         if "cache" in tool:
             yield f"/tools/{position}/cache", "its cache hint"
-    if "reasoning" in request:
-        yield "/reasoning", "how much to think"
+    for name in request.get("reasoning", ()):
+        yield f"/reasoning/{name}", f"the {name} of reasoning"
     for i, message in enumerate(request["messages"]):
         for j, block in enumerate(message["content"]):
             at = f"/messages/{i}/content/{j}"

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers.usage import Counts
 from interlingua.adapters._content.calls import report_text
-from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, report_not_written
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item, report_not_written
 from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire, data_of
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
@@ -256,7 +256,7 @@ def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Me
             report_logprobs(response, writing.loss, path)
             return ABSENT
         for other in sorted(given.keys() - {"content"}):
-            why = "the wire lists the tokens of the text alone"
+            why = "the wire lists only the tokens of the text"
             writing.loss.drop((*path, "logprobs", other), "unsupported_field", "lost", why)
         return listed
 
@@ -264,7 +264,7 @@ def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Me
 
 
 def read_answer(
-    row: Row,
+    row: ItemRow,
     ends: Ends | None,
     body: Wire,
     response: Response,
@@ -290,7 +290,7 @@ def read_answer(
     message: Choice = response.get("message") or {"role": "assistant", "content": []}
     if "message" not in response:
         response["message"] = message
-        reading.unusual = True
+        reading.must_compare = True
     if ends is not None:
         response["finish_reason"] = read_end(response.get("finish_reason_raw"), message["content"], ends)
     return response
@@ -326,7 +326,7 @@ def keep_unusual(
     """Keeps of an answer that was just read what is written otherwise than it came, where anything may be. `keep_message` keeps
     of its message, which becomes one of a conversation, what a request says otherwise: that is done first, and not kept again.
     """
-    if not may_differ(reading.unusual):
+    if not may_differ(reading.must_compare):
         return
     if keep_message is not None:
         keep_message(response["message"], came["message"], reading.endpoint)
@@ -370,7 +370,7 @@ def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
     if read != reason:
         alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
         severity = "representation" if alike else "weakened"
-        why = "the wire has no such word for the end of an answer"
+        why = "the wire has no value for this finish reason"
         loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, why)
 
 
@@ -415,7 +415,8 @@ def lost_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]
     for position, block in enumerate(answer["message"]["content"]):
         if block["type"] == "tool_use" and "input_raw" in block and block.get("kind") != "custom":
             report_text(block, ("message", "content", position), loss)
-    return [*(entry for entry in reported if entry["code"] not in _NOT_STREAMED), *loss.entries]
+    # before the rest, which may move the calls
+    return [*loss.entries, *(entry for entry in reported if entry["code"] not in _NOT_STREAMED)]
 
 
 PROBE: Final = "…"

@@ -12,7 +12,7 @@ from interlingua.adapters._answers.answers import (
     read_by_itself,
     unreadable,
 )
-from interlingua.adapters._engine.items import Member, Row, write_item
+from interlingua.adapters._engine.items import ItemRow, Member, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, imprint
@@ -41,7 +41,7 @@ class Choices:
 
     FIRST: Final = "choice"
 
-    def __init__(self, name: str, ends: Ends, answer: Row, choice: Row) -> None:
+    def __init__(self, name: str, ends: Ends, answer: ItemRow, choice: ItemRow) -> None:
         self.name = name
         self.ends = ends
         self.answer = answer
@@ -64,7 +64,7 @@ class Choices:
                 found.append(read_answer(row, self.ends, wire, {}, reading, (), spellings))
             except (InvalidAnswer, AttributeError) as problem:
                 raise unreadable((self.name, position), reading.endpoint) from problem
-            reading.unusual = reading.unusual or type(number) is not int or number != position
+            reading.must_compare = reading.must_compare or type(number) is not int or number != position
         if len(found) > 1:
             found[0]["alternatives"] = found[1:]
         return found
@@ -95,10 +95,10 @@ class Choices:
     ) -> None:
         """Keeps of an answer that was just read, and of its choices, what is written otherwise than it came, where anything may
         be. `keep_message` does so for the message that a choice of the wire holds (`keep_unusual`)."""
-        unusual = False
+        must_compare = False
         for reading in readings:
-            unusual = unusual or reading.unusual
-        if not may_differ(unusual):
+            must_compare = must_compare or reading.must_compare
+        if not may_differ(must_compare):
             return
         response, endpoint, loss = found[0], readings[0].endpoint, Loss()
         choices: list[Any] = body.get(self.name) or []

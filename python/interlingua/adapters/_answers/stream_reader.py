@@ -390,7 +390,7 @@ class Answer:
 
     def cut_off(self) -> None:
         """The stream ended too soon."""
-        message = "the stream ended before the answer did; what had arrived is in the response"
+        message = "the stream ended before the response was complete; what had arrived is in the response"
         self._broken("stream_truncated", message, retryable=True)
 
     def _broken(self, category: ErrorCategory, message: str, *, retryable: bool) -> None:

@@ -265,7 +265,7 @@ def refuse_event(problem: Exception, event: Any) -> NoReturn:
         raise too_deep() from None
     if (found := malformed_event(event)) is not None:
         raise found from problem
-    message = "the events are not those of one stream: one of them is malformed, or a block goes on that has not begun"
+    message = "the events are not one stream: an event is malformed, or belongs to a block that has not begun"
     raise InvalidRequest(message, path="") from problem
 
 

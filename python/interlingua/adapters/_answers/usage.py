@@ -156,12 +156,12 @@ class Counts:
         prompt = 0
         for bucket in self.uncounted:
             if usage.get(bucket):
-                message = "the wire does not count these tokens apart"
+                message = "the wire does not count these tokens separately"
                 loss.drop(("usage", bucket), "unsupported_field", "weakened", message)
                 if bucket in _OF_THE_PROMPT:
                     prompt += usage[bucket]
         if prompt:
-            message = "the wire counts cached tokens among those of the prompt"
+            message = "the wire includes cached tokens in the prompt tokens"
             everything = usage["input_tokens"] + prompt
             loss.replace(("usage", "input_tokens"), everything, "unsupported_field", "weakened", message)
 

@@ -25,7 +25,7 @@ def refuse_thinking(block: Item, writing: Writing) -> None:
         raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
     if not can_replay(block, writing):
         # an empty signature is what a stream begins with: it proves nothing
-        raise Refused("unsigned_thinking", "reasoning is only taken back with its signature")
+        raise Refused("unsigned_thinking", "the provider accepts reasoning only with its signature")
 
 
 def can_replay(block: Item, writing: Writing) -> bool:

@@ -20,18 +20,18 @@ def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
     fitted = max(int(value), 0)
     if fitted == value:
         return value
-    writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target takes a whole number")
+    writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target accepts only a whole number")
     return fitted
 
 
 def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> tuple[str, str] | None:
     if writing.lacks("sampling", name):
-        return "unsupported_model", f"the model takes no {name}"
+        return "unsupported_model", f"the model does not accept {name}"
     if name == "top_p" and tempered and writing.has_trait("temperature_or_top_p", "temperature", "top_p"):
-        return "combination", "the model takes temperature or top_p"
+        return "combination", "the model accepts either temperature or top_p"
     taken = name != "top_k" and (value == 1 if name == "temperature" else value >= _TOP_P)
     if budgeted and not taken:
-        return "combination", f"the target does not take this {name} together with reasoning"
+        return "combination", f"the target does not accept this {name} together with reasoning"
     return None
 
 

@@ -31,5 +31,5 @@ class Reading(_reading.Reading):
         ttl = hint.get("ttl", "5m")
         self.marks += 1
         if self.marks > MAX_CACHE_MARKS or (ttl != "5m" and (ttl != "1h" or self._short)):
-            self.unusual = True
+            self.must_compare = True
         self._short = self._short or ttl == "5m"

@@ -107,7 +107,7 @@ def _close(made: Schema, loss: Loss, path: Path) -> None:
     typed = type(more) is dict
     code, severity = ("schema_weakened", "weakened") if typed else ("schema_rewritten", "representation")
     made["additionalProperties"] = False
-    message = "the target enforces closed objects only"
+    message = "the target enforces only closed objects"
     loss.replace((*path, "additionalProperties"), False, code, severity, message)
 
 

@@ -83,7 +83,7 @@ def _left_out_of_stream(answer: Item, reported: list[Entry], bare: tuple[str, ..
         if block["type"] not in _PROSE or pointer(where) in paths:
             continue
         if block.get("cache") is not None and pointer((*where, "cache")) not in paths:
-            loss.drop((*where, "cache"), "cache_hint", "weakened", "a stream carries no cache marks")
+            loss.drop((*where, "cache"), "cache_hint", "weakened", "a stream has no cache marks")
         state = block.get("provider_state")
         if state is not None and block["type"] in bare and endpoint.owns(state):
             for name in state.get("fields") or ():

@@ -35,7 +35,7 @@ def system_from_wire(system: Any, reading: Reading, content: Content) -> Item:
     message = {"role": SYSTEM, "content": blocks}
     if reading.spellings:
         _keep_spellings(message, reading)
-    reading.unusual = reading.unusual or not blocks or any(block["type"] != "text" for block in blocks)
+    reading.must_compare = reading.must_compare or not blocks or any(block["type"] != "text" for block in blocks)
     return message
 
 
@@ -67,7 +67,7 @@ def messages_from_wire(
         if role == SYSTEM:
             note(messages[first], "in_messages", reading.state)
         if not blocks or (reading.open if role == USER else role == SYSTEM or blocks[-1]["type"] in THINKING_TYPES):
-            reading.unusual = True
+            reading.must_compare = True
         if role == previous and position:
             note(messages[first], "start", reading.state)
         if len(wire) > 2:
@@ -75,9 +75,9 @@ def messages_from_wire(
         starts.append(first)
         previous = role
     if previous == ASSISTANT and _ends_in_space(messages[-1]):
-        reading.unusual = True
+        reading.must_compare = True
     if user_first and wires and messages[starts[0]]["role"] == ASSISTANT:
-        reading.unusual = True
+        reading.must_compare = True
     return starts
 
 
@@ -94,7 +94,7 @@ def _keep_members(wire: Item, message: Item, reading: Reading) -> None:
     others = {name: value for name, value in wire.items() if name not in ("role", "content")}
     if fields := {name: value for name, value in others.items() if value is not None}:
         message.setdefault("provider_state", reading.state())["fields"] = fields
-    reading.unusual = reading.unusual or len(fields) < len(others) or "cache_control" in fields
+    reading.must_compare = reading.must_compare or len(fields) < len(others) or "cache_control" in fields
 
 
 def _ends_in_space(answer: Item) -> bool:
@@ -156,7 +156,7 @@ class Turns(_turns.Turns[W]):
             content.pop()
             index = written.pop()
             where = (*path, "content", index)
-            why = "a turn that ends in reasoning is not taken back"
+            why = "the provider does not accept a turn that ends in reasoning"
             text = writing.placeholder_or_drop(blocks[index], where, Refused("unsupported_block", why))
             if text is not None:
                 content.append(text)
@@ -197,7 +197,7 @@ class Turns(_turns.Turns[W]):
         paused = bool(blocks) and blocks[-1]["type"] == "opaque" and writing.endpoint.owns(blocks[-1])
         if not paused and writing.lacks("prefill", PREFILL):
             raise CannotAdapt(
-                "the model does not continue an answer that was begun; end with a user message",
+                "the model does not support a prefill; end with a user message",
                 path=pointer(("messages", position)),
                 adapter=writing.endpoint.adapter,
             )
@@ -209,7 +209,7 @@ class Turns(_turns.Turns[W]):
             if not text or content[-1]["text"] != text or stripped == text:
                 return
             where = ("messages", position, "content", index)
-            message = "an answer that is to be continued may not end in white space"
+            message = "a prefill must not end in white space"
             if stripped:
                 content[-1]["text"] = stripped
                 writing.loss.replace((*where, "text"), stripped, "empty_content", "representation", message)

@@ -66,7 +66,7 @@ class Writing(_turns.Writing):
     def cache_mark(self, kind: str, hint: Item, where: Path) -> Item | None:
         """What a mark for the cache says; None for a model that keeps none. `where` is the path of the hint."""
         if self.lacks("supports_prompt_caching", MARKS):
-            self.loss.drop(where, "cache_hint", "weakened", "the model keeps no cache marks")
+            self.loss.drop(where, "cache_hint", "weakened", "the model does not support cache marks")
             return None
         mark: Item = {"type": kind}
         if hint:
@@ -79,7 +79,7 @@ class Writing(_turns.Writing):
         """Forgets the mark of an item that is taken back."""
         for _, where, to in [mark for mark in self.marks if mark[0] is item]:
             if where is not None and to is not None:
-                self.loss.drop(where, "cache_hint", "weakened", "there is no block here that takes the mark")
+                self.loss.drop(where, "cache_hint", "weakened", "no block here can hold the mark")
         self.marks = [mark for mark in self.marks if mark[0] is not item]
 
     def settle_marks(self) -> None:
@@ -96,7 +96,7 @@ class Writing(_turns.Writing):
                 surplus -= 1
                 del item[self._mark_name]
                 self.swept = True
-                self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
+                self.loss.drop(where, "limit_exceeded", "weakened", "the target accepts four cache marks in a request")
             else:
                 short = self.settle_lifetime(mark, where, short)
                 self._report_moved(where, to)
@@ -104,9 +104,7 @@ class Writing(_turns.Writing):
 
     def _report_moved(self, where: Path | None, to: Path | None) -> None:
         if where is not None and to is not None:
-            self.loss.move(
-                where, to, "cache_hint", "representation", "the mark stands with the last block that it is for"
-            )
+            self.loss.move(where, to, "cache_hint", "representation", "the mark is on the last block that it covers")
 
     def settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
         """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""
@@ -116,7 +114,7 @@ class Writing(_turns.Writing):
         fitted = fitted_lifetime(ttl, short)
         if fitted != ttl:
             mark["ttl"] = fitted
-            message = "the target has 5m and 1h, longer before shorter"
+            message = "the target supports 5m and 1h, longer before shorter"
             self.loss.replace((*where, "ttl"), fitted, "cache_hint", "weakened", message)
         return fitted == "5m"
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from interlingua.adapters._engine.items import Row, read_item
+from interlingua.adapters._engine.items import ItemRow, read_item
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
@@ -46,7 +46,7 @@ class Tool:
 
     __slots__ = ("description", "idle", "kind", "name", "row", "schema", "in_description")
 
-    def __init__(self, kind: str, entry: Item, row: Row, idle: Mapping[str, Any] = NOTHING) -> None:
+    def __init__(self, kind: str, entry: Item, row: ItemRow, idle: Mapping[str, Any] = NOTHING) -> None:
         self.kind = kind
         self.name: str = entry["name"]
         self.description: str | None = entry.get("description")
@@ -152,7 +152,7 @@ def as_function(tool: Item, writing: Writing, path: Path) -> Item:
 
 def report_expanded(functions: list[Item], kind: str, position: int, writing: Writing) -> None:
     """Reports the definition of a set that was kept whole: it is read back as its functions."""
-    message = "the tool is read back as what its definition says"
+    message = "the tool is read back as its definition states"
     reported = ("unsupported_value", "representation", message)
     for number, function in enumerate(functions):
         if fields := function.pop("provider_state").get("fields"):

@@ -9,7 +9,7 @@ argument where a wire knows functions alone (spec/2-requests.md#free-text-tools)
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._engine.items import Member, Row, read_item
+from interlingua.adapters._engine.items import ItemRow, Member, read_item
 from interlingua.adapters._engine.kit import NOTHING, arguments_text, is_bare, keep_spelling, parse_arguments
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Writing
@@ -42,7 +42,7 @@ def call_id(wire: str = "id", write: Write = _write_id, *, always: bool = False,
     return Member(wire, ("id",), read, write, always=always, needed=needed)
 
 
-def read_call(row: Row, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
+def read_call(row: ItemRow, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
     """A call by its row; `canonical` is its id when it has one already, `kind` what it is known as instead of its name, `members`
     are further ones that it has.
 
@@ -105,7 +105,7 @@ def arguments(wire: str, other: Other = _refuse) -> Member:
 
     def read(raw: Any, block: Block, reading: Reading) -> None:
         other(raw, block, reading)
-        reading.unusual = True
+        reading.must_compare = True
 
     member = Member(wire, _SAID, read, object_of, always=True)
     member.plain = dict
@@ -120,7 +120,7 @@ def object_of(block: Block, writing: Any, path: Path) -> Any:
     if block.get("kind", "function") != "function":
         return _free_text_as_object(block.get("input_raw"), writing.loss, path)
     if "input_raw" in block:
-        message = "the wire takes a JSON object as arguments"
+        message = "the wire accepts only a JSON object as arguments"
         writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
     return block["input"]
 
@@ -139,7 +139,7 @@ def argument_text(wire: str = "arguments") -> Member:
     def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is dict:
             block["input"] = raw
-            reading.unusual = True
+            reading.must_compare = True
         elif type(raw) is str:
             read_text(raw, block)
         else:
@@ -207,7 +207,7 @@ def as_arguments(text: str | None) -> dict[str, Any]:
 def _free_text_as_object(text: str | None, loss: Loss, path: Path) -> dict[str, Any]:
     """The arguments that the text of a free-text call travels as."""
     said = as_arguments(text)
-    message = "a free-text call travels as a call with one text argument"
+    message = "a free-text call is written as a call with one text argument"
     loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
     loss.replace((*path, "input"), said, "custom_tool", "representation", message)
     if text is not None:
@@ -228,10 +228,10 @@ def free_text(wire: str = "input") -> Member:
 
 def _write_free_text(block: Block, writing: Writing, path: Path) -> str:
     if block["input"]:
-        message = "a free-text call has no arguments beside its text"
+        message = "a free-text call has no arguments besides its text"
         writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
     text: str | None = block.get("input_raw")
     if text is None:
-        message = "the wire demands a text"
+        message = "the wire requires a text"
         writing.loss.replace((*path, "input_raw"), "", "required_default", "representation", message)
     return text or ""

@@ -92,7 +92,7 @@ def _named(
         return _one(choice, known[0], offered[known[0]], writing)
     several = kind == "allowed" and kind in types
     if demanded and len(known) == 1 and "tool" in types and not (several and not ways.lone_by_name):
-        message = "one allowed tool that must be called is named"
+        message = "a single allowed tool that must be called is chosen by name"
         writing.loss.replace(_PATH, {"type": "tool", "name": known[0]}, "tool_choice", "representation", message)
         return _one(NOTHING, known[0], offered[known[0]], writing)
     if several:
@@ -107,9 +107,11 @@ def _nearest(wanted: str, types: Collection[str], severity: str, writing: Writin
     wire does not say that."""
     if wanted in types or "auto" in types:
         nearest = {"type": wanted if wanted in types else "auto"}
-        writing.loss.replace(_PATH, nearest, "tool_choice", severity, "the target has no such choice")
+        writing.loss.replace(_PATH, nearest, "tool_choice", severity, "the target does not have this choice")
         return nearest
-    writing.loss.drop(_PATH, "tool_choice", severity, "the target has no such choice: the model calls as it likes")
+    writing.loss.drop(
+        _PATH, "tool_choice", severity, "the target does not have this choice: the model decides whether to call"
+    )
     return None
 
 
@@ -118,7 +120,7 @@ def _one(choice: Choice, name: str, kind: str, writing: Writing) -> Fitted:
     if kind == "provider":
         return {"type": "tool", "name": name, "kind": kind}
     if kind != (choice.get("kind") or "function") and choice:
-        message = "the kind of a choice is that of its tool"
+        message = "the kind of a choice follows from its tool"
         writing.loss.replace((*_PATH, "kind"), kind, "custom_tool", "representation", message)
     return {"type": "tool", "name": writing.written_tool_name(name, _PATH), "kind": kind}
 
@@ -141,7 +143,7 @@ def _several(
     mode = choice.get("mode")
     if mode is None:
         mode = "auto"
-        message = "the wire demands a mode"
+        message = "the wire requires a mode"
         writing.loss.replace((*_PATH, "mode"), mode, "required_default", "representation", message)
     return {"type": "allowed", "mode": mode, "tools": tools}
 
@@ -166,7 +168,7 @@ def report_idle(choice: Choice, used: Collection[str], writing: Writing) -> None
             message = "a member that this version does not know"
             writing.loss.drop((*_PATH, name), "unknown_field", "lost", message)
         elif name != "type" and name not in used and value is not None and not (name == "kind" and value == "function"):
-            message = "this way of choosing has no such member"
+            message = "this kind of choice does not have this member"
             writing.loss.drop((*_PATH, name), "tool_choice", "representation", message)
 
 

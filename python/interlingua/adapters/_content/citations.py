@@ -60,7 +60,9 @@ def citation_fields(citation: Citation, writing: Writing, path: Path) -> Mapping
     """
     state = writing.state_of(citation)
     if not state:
-        writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
+        writing.loss.drop(
+            path, "foreign_state", "weakened", "a citation of another provider cannot be represented here"
+        )
         return None
     fields: Mapping[str, Any] = state.get("fields") or {}
     return fields

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Container, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item
 from interlingua.adapters._engine.kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Refused, Writing
@@ -186,13 +186,13 @@ def data_of_kind(block: Block, kind: str) -> Any:
     return block["source"]["data"] if block["source"]["kind"] == kind else ABSENT
 
 
-def read_medium(row: Row, wire: Wire, block: Block, reading: Reading) -> Block:
+def read_medium(row: ItemRow, wire: Wire, block: Block, reading: Reading) -> Block:
     """A medium, into a block that has its type. Raises `TypeError` or `KeyError` for one that is not shaped as documented: it is
     kept whole."""
     read_item(row, wire, block, reading)
     if "source" not in block:
         raise TypeError("source")
-    reading.unusual = reading.unusual or not _is_usual(block, reading.endpoint)
+    reading.must_compare = reading.must_compare or not _is_usual(block, reading.endpoint)
     return block
 
 
@@ -214,11 +214,11 @@ def refuse_kind(block: Block, writing: Writing) -> None:
     """Raises `Refused` for a medium that the model, or the provider, is known not to take."""
     kind: str = block["type"]
     if writing.refuses(KINDS[kind], kind):
-        raise Refused("unsupported_model", f"the model takes no {kind}")
+        raise Refused("unsupported_model", f"the model does not accept {kind}")
     taken = writing.known(kind).get("accepted_image_media_types") if kind == "image" else None
     declared = bare_type(block.get("media_type") or "/*")
     if taken is not None and not declared.endswith("/*") and ALIASES.get(declared, declared) not in taken:
-        raise Refused("unsupported_source", "the model does not take this media type")
+        raise Refused("unsupported_source", "the model does not accept this media type")
 
 
 def is_file_id(data: str) -> bool:
@@ -240,13 +240,13 @@ def refuse_source(
         case "file_ref":
             why = "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
         case source if source not in taken or not medium.data:
-            why = f"the wire does not take this source of {kind}"
+            why = f"the wire does not accept this source of {kind}"
         case "base64" if not _has_ends_of_base64(medium.data):
-            why = "the data is no base64"
+            why = "the data is not base64"
         case "url" if not is_fetched(medium.data, kind, writing.endpoint):
             why = "the provider does not fetch this address"
         case "file_id" if not (owns_file(block["source"], writing.endpoint) and is_file(medium.data)):
-            why = "the provider has no such file"
+            why = "the provider does not have this file"
         case _:
             return
     raise Refused("unsupported_source", why)
@@ -259,15 +259,15 @@ def sent_as(block: Block, sent: Medium, loss: Loss, path: Path) -> Block:
     report_unknown(source, _BLOCKS if source["kind"] == BLOCKS else _SOURCE, loss, (*path, "source"))
     if sent.kind != source["kind"] or (sent.kind != BLOCKS and sent.data != source.get("data")):
         value = {"kind": sent.kind, "data": sent.data}
-        message = "the same medium in another form"
+        message = "the same medium from another source"
         loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
     given = block.get("media_type")
     if sent.media_type is None and given is not None:
-        message = "the wire does not say the type of such a medium"
+        message = "the wire has no media type for this medium"
         loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
     elif sent.media_type != given:
         code = "required_default" if given is None else "unsupported_value"
-        message = "the media type in the words of the wire"
+        message = "the media type as the wire names it"
         loss.replace((*path, "media_type"), sent.media_type, code, "representation", message)
     item = {**block, "source": {"kind": sent.kind, "data": sent.data}}
     if sent.media_type is not None:
@@ -324,6 +324,6 @@ def document_as_text(block: Block, path: Path, loss: Loss, *, takes_bytes: bool 
     lines = [f"<{name}>{block[name]}</{name}>" for name in ("name", "title", "context") if block.get(name)]
     text = {name: value for name, value in block.items() if name not in _OF_DOCUMENTS}
     text |= {"type": "text", "text": "\n".join(["<document>", *lines, words, "</document>"])}
-    message = "the words of the document travel as a text between marks"
+    message = "the text of the document is written as a text between markers"
     loss.replace(path, text, "unsupported_source", "weakened", message)
     return text

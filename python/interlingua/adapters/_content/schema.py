@@ -158,13 +158,13 @@ def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) ->
         value = made.pop(name)
         if in_description:
             limits.append(f"{name}: {json.dumps(value).decode()}")
-        loss.drop((*path, name), code, severity, "the target does not take this keyword")
+        loss.drop((*path, name), code, severity, "the target does not accept this keyword")
     if not limits:
         return
     before = made.get("description")
     text = f"{{{', '.join(limits)}}}"
     made["description"] = f"{before}\n\n{text}" if type(before) is str and before else text
-    message = "the description says what the target does not take"
+    message = "the description states what the target does not accept"
     loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)
 
 
@@ -247,7 +247,7 @@ def as_object(made: Schema, loss: Loss, path: Path) -> None:
     same = kind is None or (type(kind) is list and "object" in kind)
     code, severity = ("schema_rewritten", "representation") if same else ("schema_weakened", "weakened")
     made["type"] = "object"
-    loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
+    loss.replace((*path, "type"), "object", code, severity, "the target requires an object at the root")
 
 
 def demanded(schema: Schema | None, loss: Loss, path: Path) -> Schema:
@@ -255,21 +255,21 @@ def demanded(schema: Schema | None, loss: Loss, path: Path) -> Schema:
     if schema is not None:
         return schema
     none: Schema = {"type": "object", "properties": {}}
-    loss.replace(path, none, "required_default", "representation", "the target demands a schema of each tool")
+    loss.replace(path, none, "required_default", "representation", "the target requires a schema for each tool")
     return none
 
 
 def anything(part: Any, loss: Loss, path: Path) -> Schema:
     """The empty schema, in the place of one that is no object."""
     code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")
-    loss.replace(path, {}, code, severity, "the target takes an object as a schema: any value is the empty one")
+    loss.replace(path, {}, code, severity, "the target accepts only an object as a schema: any value is the empty one")
     return {}
 
 
 def rename(made: Schema, name: str, equal: str, loss: Loss, path: Path) -> None:
     """A keyword under another name, with the same value."""
     made[equal] = made.pop(name)
-    message = f"the target has {equal} in the place of {name}"
+    message = f"the target has {equal} instead of {name}"
     loss.move((*path, name), (*path, equal), "schema_rewritten", "representation", message)
 
 
@@ -277,7 +277,7 @@ def replace(made: Schema, name: str, equal: str, value: Any, loss: Loss, path: P
     """A keyword as another one, with a value that says the same."""
     del made[name]
     made[equal] = value
-    message = f"the target has {equal} in the place of {name}"
+    message = f"the target has {equal} instead of {name}"
     loss.drop((*path, name), "schema_rewritten", "representation", message)
     loss.replace((*path, equal), value, "schema_rewritten", "representation", message)
 

@@ -83,9 +83,9 @@ def write_tools(
         kind: str = tool.get("kind") or "function"
         wire: Wire | None = None
         if not taken:
-            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+            writing.loss.drop(path, "unsupported_model", "lost", "the model does not accept tools")
         elif offered is not None and tool["name"] not in offered:
-            message = "the wire cannot name a tool: only those are offered that may be called"
+            message = "the wire cannot choose a tool by name: only the tools that may be called are offered"
             writing.loss.drop(path, "tool_choice", "weakened", message)
         elif kind == "provider":
             wire = _definition_to_wire(tool, path, writing, read)
@@ -105,14 +105,14 @@ def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, 
     if (grammar := _grammar(tool.get("format"))) is not None:
         argument["description"] = grammar
     schema = {"type": "object", "properties": {ARGUMENT: argument}, "required": [ARGUMENT]}
-    message = "a free-text tool travels as a function with one text argument"
+    message = "a free-text tool is written as a function with one text argument"
     loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
     loss.replace((*path, "input_schema"), schema, "custom_tool", "representation", message)
     for name, idle in (("format", {"type": "text"}), ("strict", False)):
         value = tool.get(name)
         if value is not None:
             severity = "representation" if value == idle else "weakened"
-            loss.drop((*path, name), "custom_tool", severity, f"nothing enforces the {name} of a free-text tool here")
+            loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool is not enforced here")
     kept = {name: value for name, value in tool.items() if name not in ("kind", "format", "strict")}
     return kept | {"input_schema": schema}
 
@@ -145,21 +145,21 @@ def _definition_to_wire(tool: Tool, path: Path, writing: W, read: Callable[[Wire
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
     if seen.get("kind") != "provider":
-        message = "the tool is read back as what its definition says"
+        message = "the tool is read back as its definition states"
         writing.loss.replace(path, seen, "unsupported_value", "representation", message)
         return definition
     for member in ("name", "definition"):
         if seen[member] != tool[member]:
-            message = "the definition says what the tool is"
+            message = "the definition states what the tool is"
             writing.loss.replace((*path, member), seen[member], "name_rewritten", "representation", message)
     report_replayable_state(writing.state_of(tool), writing.loss, path, fields=True)
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
     for name in ("description", "input_schema", "strict", "format"):
         if tool.get(name) is not None:
-            message = "the definition of a provider's tool says it all"
+            message = "the definition of a provider's tool is complete without it"
             writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
     if tool.get("cache") is not None and not writing.marks_definitions:
-        message = "the definition itself says how it is cached"
+        message = "the definition itself states how it is cached"
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
     return seen["definition"]

@@ -46,7 +46,7 @@ def with_native_search(request: Mapping[str, Any], endpoint: Endpoint, loss: Los
         if _is_taken(name, tools, endpoint):
             continue
         made = {"kind": "provider", "name": name, "adapter": endpoint.adapter, "definition": definition}
-        message = "the provider's own search of the web stands in its place"
+        message = "the provider's own web search replaces it"
         loss.replace(("tools", position), made, "provider_tool", "weakened", message)
         return [*tools[:position], made, *tools[position + 1 :]]
     return tools

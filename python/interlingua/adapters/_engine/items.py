@@ -75,7 +75,7 @@ class Member:
         self.plain: type | None = None  # of one that is read so, however it is written
         self.empty = True  # an empty value is plain, too
         self.canonical_name = covers[0] if covers else ""
-        self.row: Row | None = None  # of a value that is an object
+        self.row: ItemRow | None = None  # of a value that is an object
         self.alone = ""  # the one member of that object that may stand for it
         self.optional = False  # that object stands only where it holds something
 
@@ -90,7 +90,7 @@ class Mark(Protocol):
         """Puts the mark on the item, or reports that it has no place; `path` is that of the mark."""
 
 
-class Row:
+class ItemRow:
     """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
     that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
     `signed`: a member says the signature of the item's state. `excludes` are names that no other member has beside these.
@@ -145,7 +145,7 @@ class Row:
             self.plain = tuple(member for member in shape if member.plain is not None)
 
 
-def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
+def inside(name: str, row: ItemRow, alone: str = "", *, optional: bool = False) -> Member:
     """A member that is an object with members of its own, which say something of the same item. The value of its member
     `alone` may stand in the place of the object. One that is `optional` stands only where it holds something."""
 
@@ -175,7 +175,7 @@ def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def read_item(row: Row, wire: Any, item: Item, reading: Reading, spellings: Spellings | None = None) -> Item:
+def read_item(row: ItemRow, wire: Any, item: Item, reading: Reading, spellings: Spellings | None = None) -> Item:
     """Reads the members of a wire's item into a canonical one, which gets a provider state where something is to be kept and
     it has none. `spellings` takes the places in which null stands and nothing is written, or the other way round; without it they
     are unusual.
@@ -199,7 +199,7 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading, spellings: Spel
     return item
 
 
-def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
+def _read_plain(row: ItemRow, wire: Wire, item: Item) -> bool:
     """Reads an item of the plain shape; False for any other, of which nothing is read that would be read otherwise."""
     named = len(row.tag)
     if len(wire) > named + (1 if row.object else len(row.plain)):
@@ -222,7 +222,9 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
     return named == len(wire)
 
 
-def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings: Spellings | None, place: str) -> Item:
+def _read_members(
+    row: ItemRow, wire: Wire, item: Item, reading: Reading, spellings: Spellings | None, place: str
+) -> Item:
     """Reads by a row; gives the members that it does not name. `place` is where the object stands in the item."""
     read = 0
     for name, value in row.tag.items():
@@ -230,7 +232,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
         if given != value:
             if given is not ABSENT and given is not None and given != "":
                 raise TypeError(name)
-            reading.unusual = True
+            reading.must_compare = True
         read += given is not ABSENT
     fields: Item = {}
     for member in row.members:
@@ -246,7 +248,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
             if member.always and member.null and spellings is not None:
                 spellings[f"{place}/{name}"] = {"written": imprint(None)}
             else:
-                reading.unusual = reading.unusual or member.always
+                reading.must_compare = reading.must_compare or member.always
             continue
         read += 1
         if raw is None and not member.null:
@@ -255,7 +257,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
             if spellings is not None:
                 spellings[f"{place}/{name}"] = {"raw": None}
             else:
-                reading.unusual = True
+                reading.must_compare = True
         elif member.row is not None:
             if type(raw) is not dict:
                 if member.soft:
@@ -264,10 +266,10 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
                 if not member.alone:
                     raise TypeError(name)
                 raw = {member.alone: raw}
-                reading.unusual = True
+                reading.must_compare = True
             if left := _read_members(member.row, raw, item, reading, spellings, f"{place}/{name}"):
                 fields[name] = left
-            reading.unusual = reading.unusual or (member.optional and not raw)
+            reading.must_compare = reading.must_compare or (member.optional and not raw)
         else:
             try:
                 if member.kind is None:
@@ -279,7 +281,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
                     raise
                 fields[name] = raw
                 continue
-            reading.unusual = reading.unusual or (member.usual is not None and not member.usual(raw))
+            reading.must_compare = reading.must_compare or (member.usual is not None and not member.usual(raw))
     if len(wire) != read:
         for name, raw in wire.items():
             if name in row.named:
@@ -289,7 +291,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
             elif spellings is not None:
                 spellings[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
             else:
-                reading.unusual = True
+                reading.must_compare = True
     return fields
 
 
@@ -325,7 +327,7 @@ def opaque(value: Any, kind: Any, reading: Reading) -> Item:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
+def write_item(row: ItemRow, item: Item, writing: Writing, path: Path) -> Wire:
     """Writes a canonical item by a row, and reports what the wire does not say of it."""
     state: Item | None = item.get("provider_state")
     wire = _write_members(row, item, writing, path)
@@ -338,7 +340,7 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     return wire
 
 
-def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
+def _write_members(row: ItemRow, item: Item, writing: Writing, path: Path) -> Wire:
     wire = {**row.tag}
     for member in row.written:
         if member.kind is None:
@@ -352,7 +354,7 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     return wire
 
 
-def _write_state(state: Item, row: Row, wire: Wire, writing: Writing, path: Path) -> None:
+def _write_state(state: Item, row: ItemRow, wire: Wire, writing: Writing, path: Path) -> None:
     """Writes what the state of an item holds for this wire alone, and reports what of it has no place."""
     if not writing.endpoint.owns(state):
         report_lost_state(state, writing.loss, path)
@@ -363,13 +365,13 @@ def _write_state(state: Item, row: Row, wire: Wire, writing: Writing, path: Path
         report_replayable_state(state, writing.loss, path)
 
 
-def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:
+def _put_back(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
         if where[-1] in wire or len(where) > len(path) + 1:
-            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+            writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
         else:
-            writing.loss.drop(where, "unsupported_field", "weakened", "what the item says has no member of this name")
+            writing.loss.drop(where, "unsupported_field", "weakened", "the written item has no member of this name")
 
 
 def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
@@ -379,7 +381,7 @@ def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
     return made
 
 
-def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
+def _lay_over(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
     """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
     already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
     covered_paths: list[Path] = []
@@ -408,7 +410,7 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
     return covered_paths, found_place
 
 
-def _member_of(row: Row, name: str) -> Member | None:
+def _member_of(row: ItemRow, name: str) -> Member | None:
     for member in row.members:
         if member.name == name:
             return member
@@ -422,26 +424,30 @@ def _has_no_effect(member: Member | None, value: Any, writing: Writing) -> bool:
 
 
 _NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
-    "cache": ("cache_hint", "weakened", "the wire has no cache marks"),
-    "signature": ("unsupported_field", "lost", "reasoning carries no proof on this wire"),
-    "refusal": ("unsupported_field", "weakened", "a refusal travels as ordinary text"),
-    "citations": ("unsupported_field", "weakened", "the wire has no citations in this place"),
+    "cache": ("cache_hint", "weakened", "the wire does not support cache marks"),
+    "signature": ("unsupported_field", "lost", "reasoning has no signature on this wire"),
+    "refusal": ("unsupported_field", "weakened", "a refusal is written as ordinary text"),
+    "citations": ("unsupported_field", "weakened", "the wire does not support citations in this place"),
     "name": ("unsupported_field", "weakened", "the item has no name on this wire"),
-    "title": ("unsupported_field", "weakened", "the wire has no titles of documents"),
-    "context": ("unsupported_field", "weakened", "the wire has no place for what is said of a document"),
-    "citations_enabled": ("unsupported_field", "weakened", "the wire does not say which documents may be cited"),
-    "detail": ("unsupported_field", "weakened", "the wire does not say how closely to look at an image"),
-    "transcript": ("unsupported_field", "weakened", "a transcript has no place beside its sound"),
+    "title": ("unsupported_field", "weakened", "the wire does not support titles of documents"),
+    "context": ("unsupported_field", "weakened", "the wire does not support the context of a document"),
+    "citations_enabled": ("unsupported_field", "weakened", "the wire does not state which documents may be cited"),
+    "detail": ("unsupported_field", "weakened", "the wire does not support the detail of an image"),
+    "transcript": ("unsupported_field", "weakened", "the wire does not support a transcript next to the audio"),
     "input_schema": ("unsupported_field", "weakened", "a tool that takes free text has no schema"),
-    "media_type": ("unsupported_field", "representation", "the provider tells the type of a medium from its bytes"),
-    "strict": ("unsupported_field", "weakened", "the wire does not say of one tool that its schema is enforced"),
+    "media_type": ("unsupported_field", "representation", "the provider derives the type of a medium from its bytes"),
+    "strict": ("unsupported_field", "weakened", "the wire does not support strict for a single tool"),
     "format": ("unsupported_field", "weakened", "a tool has no format on this wire"),
-    "adapter": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
-    "definition": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
-    "stop_sequence": ("unsupported_field", "weakened", "the wire does not tell which text ended an answer"),
-    "logprobs": ("unsupported_field", "lost", "the wire has no place for log probabilities of this shape"),
-    "alternatives": ("unsupported_field", "lost", "the wire gives one answer"),
-    "estimated": ("unsupported_field", "weakened", "the wire does not tell estimates from counts"),
+    "adapter": ("unsupported_field", "representation", "only a provider's own tool has this member"),
+    "definition": ("unsupported_field", "representation", "only a provider's own tool has this member"),
+    "stop_sequence": (
+        "unsupported_field",
+        "weakened",
+        "the wire does not state which stop sequence ended the response",
+    ),
+    "logprobs": ("unsupported_field", "lost", "the wire does not support log probabilities of this shape"),
+    "alternatives": ("unsupported_field", "lost", "the wire returns only one answer"),
+    "estimated": ("unsupported_field", "weakened", "the wire does not distinguish estimates from counts"),
 }
 """Code, severity and message of a canonical member that an item of a wire has no member for."""
 

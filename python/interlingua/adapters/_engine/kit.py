@@ -174,11 +174,11 @@ def report_lost_state(state: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports provider state that has no place where it would go."""
     for name in state.get("fields") or ():
         where = (*path, "provider_state", "fields", name)
-        loss.drop(where, "foreign_state", "weakened", "a member of another provider's item has no place here")
+        loss.drop(where, "foreign_state", "weakened", "a member of another provider's item cannot be represented here")
     if state.get("signature"):
         severity, message = "lost", "a signature of another provider cannot be replayed here"
         if encoding_in(state).get(STAND_IN):
-            severity, message = "representation", "what stands in for a signature of another provider proves nothing"
+            severity, message = "representation", "a stand-in for the signature of another provider proves nothing"
         loss.drop((*path, "provider_state", "signature"), "foreign_state", severity, message)
 
 
@@ -189,7 +189,7 @@ STAND_IN: Final = "stand_in"
 def report_replayable_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
     """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
     if state.get("signature"):
-        message = "the item carries no signature on this wire"
+        message = "the item has no signature on this wire"
         loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
     if fields:
         for name in state.get("fields") or ():
@@ -299,7 +299,9 @@ def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, messa
     """Reports an option that has no meaning here; where a part of the conversation is behind it, that is lost."""
     where = ("options", adapter, name)
     if is_stored(adapter, name, value):
-        loss.drop(where, "foreign_options", "lost", "the part of the conversation behind it is stored by its provider")
+        loss.drop(
+            where, "foreign_options", "lost", "its provider stores the part of the conversation that it refers to"
+        )
     else:
         severity = "representation" if _has_no_effect(adapter, name, value) else "weakened"
         loss.drop(where, "foreign_options", severity, message)

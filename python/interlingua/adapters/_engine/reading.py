@@ -11,7 +11,7 @@ Item = dict[str, Any]
 class Reading:
     """Whose wire is read, and the calls that were met so far.
 
-    `unusual`: something was read that may be written otherwise than it came. `names`: those of tools that are called or offered.
+    `must_compare`: something was read that may be written otherwise than it came. `names`: those of tools that are called or offered.
     `calls`: wire id and name of each call, by its canonical id; those that are `open` are of the latest turn, and wait for their
     results. `documents`: what documents are known by. `marks`: how many marks for the cache there are. `prefix` stands before
     the names of calls without ids, so that two answers do not give the same canonical id.
@@ -19,7 +19,7 @@ class Reading:
 
     __slots__ = (
         "_ids", "_latest", "_met", "adapter", "calls", "documents", "endpoint", "marks", "names", "open", "origin", "prefix",
-        "provider", "unusual",
+        "provider", "must_compare",
     )  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, prefix: str = "") -> None:
@@ -28,7 +28,7 @@ class Reading:
         self.provider = endpoint.provider
         self.origin = endpoint.state()
         self.prefix = prefix
-        self.unusual = False
+        self.must_compare = False
         self.names: set[str] = set()
         self.calls: dict[str, tuple[str | None, str]] = {}
         self.open: list[str] = []
@@ -82,12 +82,12 @@ class Reading:
         if found is None and wire_id is None and self.open:
             found = self.open[0]
         if found is None:
-            self.unusual = True
+            self.must_compare = True
             return self._orphan(wire_id, name), wire_id
         if self.open and self.open[0] == found:
             del self.open[0]
         else:
-            self.unusual = True
+            self.must_compare = True
             if found in self.open:
                 self.open.remove(found)
         return found, None if self.calls[found][0] == wire_id else wire_id

@@ -31,10 +31,10 @@ CAME: Final = "came"
 _NOTHING: Final[Item] = {}
 
 
-def may_differ(unusual: bool) -> bool:
+def may_differ(must_compare: bool) -> bool:
     """Whether what was read is to be written and compared. Most of what comes is seen to be as it is written while it is read;
     a test has all compared."""
-    return unusual
+    return must_compare
 
 
 # ---------------------------------------------------------------------------------------------- one item

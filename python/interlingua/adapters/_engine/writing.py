@@ -240,9 +240,9 @@ class Writing:
         """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""
         severity = severity_of(name, value, severity)
         if name in self.dialect.get("unsupported", ()):
-            self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
+            self.loss.drop((name,), "unsupported_field", severity, f"the provider does not accept {name}")
         else:
-            self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
+            self.loss.drop((name,), "unsupported_model", severity, f"the model does not accept {name}")
 
     # ------------------------------------------------------------------------------------------ ids of calls
 
@@ -297,7 +297,7 @@ class Writing:
                 wire_id += _DIGITS[digit]
             if wire_id not in taken:
                 return wire_id
-        raise InvalidRequest("the target's grammar has no more room for tool ids")
+        raise InvalidRequest("the grammar of the target has no more free tool ids")
 
     # ------------------------------------------------------------------------------------------ names of tools
 

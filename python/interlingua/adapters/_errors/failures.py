@@ -84,12 +84,12 @@ WRITTEN_STATUSES: Final = by_word(
 
 TEXTS: Final[dict[str, str]] = {
     "invalid_request": "the request was refused as invalid",
-    "unsupported": "the provider does not do this",
-    "authentication": "the credentials were not accepted; check the key",
+    "unsupported": "the provider does not support this",
+    "authentication": "the provider did not accept the credentials; check the key",
     "permission": "the account is not allowed to do this",
     "billing": "the account has no credit or quota left",
-    "not_found": "the model or address is not known there",
-    "rate_limit": "the rate of calls is limited; wait and try again",
+    "not_found": "the provider does not know the model or the address",
+    "rate_limit": "the rate limit is exceeded; wait and try again",
     "context_overflow": "the prompt is longer than the model's context; shorten the conversation",
     "content_filter": "a content filter refused the request",
     "timeout": "the provider did not answer in time",
@@ -98,10 +98,10 @@ TEXTS: Final[dict[str, str]] = {
     "cancelled": "the call was cancelled",
     "other": "the provider answered with an error",
     "loss_refused": "the projection would lose more than the policy allows",
-    "no_candidate": "no model can take the turn",
+    "no_candidate": "no model can serve the turn",
     "network": "the connection to the provider failed; try again",
-    "invalid_response": "the answer of the provider cannot be read",
-    "stream_truncated": "the answer ended before its end",
+    "invalid_response": "the response of the provider cannot be read",
+    "stream_truncated": "the response ended before it was complete",
 }
 """What a reader says of a category in `message`, where the provider's own text, which may hold content, never stands."""
 
@@ -353,8 +353,8 @@ def wait_headers(seconds: float | None, *, exact: bool) -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------------- the report
 
 _NO_MEMBER: Final = {
-    "path": "the wire has no member for the place of an error",
-    "retry_after": "the wire does not say how long to wait",
+    "path": "the wire has no member for the pointer of an error",
+    "retry_after": "the wire does not state how long to wait",
     "request_id": "the wire has no member for the id of a call",
     "loss": "the wire has no member for this",
     "violations": "the wire has no member for this",
@@ -362,8 +362,8 @@ _NO_MEMBER: Final = {
     "skipped": "the wire has no member for this",
 }
 _OTHERWISE: Final = {
-    "category": "the wire has no word for this kind of failure",
-    "retryable": "the wire tells by the kind of failure alone whether to try again",
+    "category": "the wire has no value for this category of error",
+    "retryable": "on this wire only the category of the error states whether to try again",
 }
 
 
@@ -377,7 +377,7 @@ def report(error: Mapping[str, Any], found: Mapping[str, Any], endpoint: Endpoin
     for name, why in _NO_MEMBER.items():
         value, seen = error.get(name), found.get(name)
         if name == "path" and _is_elsewhere(error, endpoint):
-            loss.append(_dropped(name, "foreign_state", "the place is one in the body of another wire"))
+            loss.append(_dropped(name, "foreign_state", "the pointer refers to the body of another wire"))
         elif value is None or seen == value or (value == [] and seen is None):
             continue
         elif name == "retry_after" and seen is not None:

@@ -59,7 +59,7 @@ def read_messages(
             found.append(read_message)
     except UNREADABLE as problem:
         raise malformed("the message", (member, len(found)), reading.adapter) from problem
-    if may_differ(reading.unusual or disorder or bool(reading.open)):
+    if may_differ(reading.must_compare or disorder or bool(reading.open)):
         note_disorder(found, reading.endpoint.state)
     return found
 
@@ -69,7 +69,7 @@ def result_message(call: str, content: list[Block], reading: Reading, wire_id: s
     block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if content and open_envelope(content):
         block["is_error"] = True
-        reading.unusual = True
+        reading.must_compare = True
     if wire_id is not None:
         block["provider_state"] = reading.endpoint.state(id=wire_id)
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
@@ -160,7 +160,7 @@ def native_item(
     named = block.get("kind")
     if type(kind) is str and kind != named:
         code = "required_default" if named is None else "name_rewritten"
-        writing.loss.replace((*path, "kind"), kind, code, "representation", "the item itself says its kind")
+        writing.loss.replace((*path, "kind"), kind, code, "representation", "the item itself states its kind")
     report_beside(block, covered, writing, path, fields=fields)
     return block["value"]
 
@@ -180,7 +180,7 @@ def fold_role(role: str, path: Path, writing: Writing) -> str:
     """The role of a message where instructions have one."""
     if role != "developer":
         return role
-    why = "instructions have one role here"
+    why = "the target has only one role for instructions"
     writing.loss.replace((*path, "role"), "system", "role_folded", "representation", why)
     return "system"
 
@@ -194,7 +194,7 @@ def refuse_calls(content: list[Block], path: Path, writing: Writing) -> None:
 
 def misplaced(block: Block, path: Path, writing: Writing) -> InvalidRequest:
     """The refusal of a call or a result in a message of another role."""
-    why = f"a {block['type']} does not stand in a message of this role"
+    why = f"a message of this role cannot contain a {block['type']}"
     return InvalidRequest(why, path=pointer(path), adapter=writing.endpoint.adapter)
 
 
@@ -202,13 +202,13 @@ def no_place(block: Block, writing: Writing) -> Refused:
     """The report of a block that has no form where it stands."""
     match block["type"]:
         case "opaque":
-            return Refused("foreign_state", "an item of another provider has no form here")
+            return Refused("foreign_state", "an item of another provider cannot be represented here")
         case "thinking" | "redacted_thinking":
             if block.get("provider_state") and not writing.state_of(block):
-                return Refused("foreign_state", "reasoning of another provider is not replayed")
-            return Refused("unsupported_block", "reasoning has no form in this place")
+                return Refused("foreign_state", "reasoning of another provider cannot be replayed")
+            return Refused("unsupported_block", "reasoning cannot be represented in this place")
         case "image" | "audio" | "video" | "document" | "tool_use" | "tool_result" as kind:
-            return Refused("unsupported_block", f"{kind} has no form in this place")
+            return Refused("unsupported_block", f"{kind} cannot be represented in this place")
         case _:
             return Refused("unknown_block", "a block of a type that this version does not know")
 
@@ -219,7 +219,7 @@ def result_parts(
     """The parts of a result, with the line that tells a failure and never empty; `kind` is the type of a text among them."""
     failed = bool(block.get("is_error"))
     if failed:
-        why = "the failure stands in the first line of the result"
+        why = "the failure is stated in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", why)
     elif not parts:
         parts = [{"type": kind, "text": writing.fill((*path, "content"), filler)}]
@@ -245,7 +245,7 @@ def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writi
     if len(placed) < 2:
         return placed
     (first, value), *others = placed
-    why = "texts in this place are one on the wire"
+    why = "texts in this place are one text on the wire"
     writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", why)
     for index, _ in others:
         writing.loss.drop((*path, index), "merged_turn", "representation", why)
@@ -254,7 +254,7 @@ def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writi
 
 def report_empty(index: int, path: Path, writing: Writing) -> None:
     """Reports that a text without words is left out; `path` is that of the content."""
-    writing.loss.drop((*path, index), "empty_content", "representation", "an empty text says nothing here")
+    writing.loss.drop((*path, index), "empty_content", "representation", "an empty text has no effect here")
 
 
 def report_order(members: Members, path: Path, writing: Writing) -> None:
@@ -262,7 +262,7 @@ def report_order(members: Members, path: Path, writing: Writing) -> None:
     positions = [index for placed in members.values() for index, _ in placed]
     if positions == sorted(positions):
         return
-    why = "the wire puts reasoning before what is said, and calls last"
+    why = "the wire places reasoning before the content, and calls last"
     for position, to in moves_to(positions, longest_rising(positions), max(positions) + 1):
         writing.loss.move((*path, position), (*path, to), "reordered", "representation", why)
 

@@ -127,7 +127,7 @@ def _paired(
                 if block["type"] != "tool_use":
                     continue
                 if block["id"] in asked:
-                    why = "an earlier call has this id; give each call an id of its own"
+                    why = "an earlier call has this id; give each call its own id"
                     path: Path = ("messages", position, "content", index, "id")
                     raise InvalidRequest(why, path=pointer(path), adapter=adapter)
                 asked[block["id"]] = start - 1, position, index
@@ -145,7 +145,7 @@ def _paired(
             elif call in asked or stored is None or position not in stored():
                 path = ("messages", position, "content", 0, "tool_use_id")
                 if call in asked:
-                    why = "the call has a result already; send one result for each call"
+                    why = "the call already has a result; send one result for each call"
                     raise InvalidRequest(why, path=pointer(path), adapter=adapter)
                 raise ResultWithoutCall("no call before this result has its id", path=pointer(path), adapter=adapter)
     for call, block in unanswered.items():

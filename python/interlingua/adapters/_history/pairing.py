@@ -26,7 +26,7 @@ Added = tuple[int, Message]
 
 _UNANSWERED: Final = "unanswered"
 _TEXT: Final = "[no result: the call was not answered]"
-_NOTE: Final = "the call has no result: one that says so stands behind it"
+_NOTE: Final = "the call has no result: a result that states this follows it"
 
 
 def to_wire(adapter: Adapter, request: Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
@@ -84,7 +84,7 @@ def _refuse_open_end(request: Request, endpoint: Endpoint) -> None:
     for (position, index), block in calls.items():
         if block["id"] not in as_read:
             raise InvalidRequest(
-                f"the conversation ends in a call without a result, which the target does not take; {ANSWER_IT}",
+                f"the conversation ends in a call without a result, which the target does not accept; {ANSWER_IT}",
                 path=pointer(("messages", position, "content", index)),
                 adapter=endpoint.adapter,
             )
@@ -222,7 +222,7 @@ def _without_call(message: Message, position: int, loss: Loss) -> Message | None
     if text is None:
         loss.drop(path, "empty_content", "representation", "nothing is left of the message")
         return None
-    loss.replace((*path, "role"), "user", "role_folded", "representation", "a placeholder is no result")
+    loss.replace((*path, "role"), "user", "role_folded", "representation", "a placeholder is not a result")
     return {**message, "role": "user", "content": [text]}
 
 

@@ -45,7 +45,7 @@ def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
     run: list[Item] | None = None
     for block in blocks:
         if block["type"] == "tool_result":
-            reading.unusual = reading.unusual or run is not None
+            reading.must_compare = reading.must_compare or run is not None
             run = None
             metadata = {"parent_tool_use_id": block["tool_use_id"]}
             found.append({"role": "tool", "content": [block], "metadata": metadata})
@@ -117,7 +117,7 @@ class Writing(_writing.Writing):
         """Reports the messages that travel in another one, while every message stands where it was written."""
         for path, to in self.merges:
             self.gone.add(path)
-            self.loss.merge(path, to, "merged_turn", "representation", "neighbouring messages travel as one turn")
+            self.loss.merge(path, to, "merged_turn", "representation", "neighbouring messages are written as one turn")
 
     def report_moves(self) -> None:
         """Reports the messages that stand elsewhere."""
@@ -211,7 +211,7 @@ class Turns(Generic[W]):
         report_replayable_state(state, self.writing.loss, path)
         for name in state.get("fields") or ():
             where = (*path, "provider_state", "fields", name)
-            self.writing.loss.drop(where, "combination", "weakened", "the message travels inside another one")
+            self.writing.loss.drop(where, "combination", "weakened", "the message is written inside another one")
 
     def pinned(self) -> Collection[int]:
         """Results that would rather stay in their place than others where messages move."""
@@ -376,7 +376,7 @@ class Turns(Generic[W]):
         report_not_written(message, _OF_MESSAGE, writing.loss, path)
         report_foreign_state(message, writing.endpoint, writing.loss, path)
         if message.get("cache") is not None and not self.mark(content, message, path):
-            why = "there is nothing here that takes a mark for the cache"
+            why = "nothing here can hold a cache mark"
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", why)
 
 
@@ -391,7 +391,7 @@ def has_content(message: Item) -> bool:
     return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
 
 
-_MARKED: Final = "instructions inside a conversation travel marked in a user turn"
+_MARKED: Final = "instructions inside a conversation are written with markers in a user turn"
 
 
 def _leading_count(messages: list[Item], writing: Writing) -> int:
@@ -411,7 +411,7 @@ def _leading_count(messages: list[Item], writing: Writing) -> int:
 def _drop_leading(count: int, writing: Writing) -> None:
     """Reports leading instructions of which nothing is left."""
     for position in range(count):
-        why = "the instructions hold no text"
+        why = "the instructions contain no text"
         writing.loss.drop(("messages", position), "empty_content", "representation", why)
 
 

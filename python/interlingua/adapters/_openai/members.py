@@ -9,9 +9,9 @@ from interlingua.adapters._openai.writing import Target, can_be_enforced
 from interlingua.adapters._requests.forms import FORMAT, Form, Forms
 from interlingua.adapters._requests.members import (
     MODEL,
+    BodyMember,
+    BodyMembers,
     Kind,
-    Row,
-    Rows,
     one_of,
     within,
 )
@@ -39,7 +39,7 @@ def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: boo
     value = within(name, value, lowest, highest, writing)
     taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name, "reasoning")
     if not taken and (_reasons(writing) if reasons is None else reasons):
-        message = "the model samples by these settings only without reasoning"
+        message = "the model uses these sampling settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
         return None
     return value
@@ -53,7 +53,7 @@ def _reasons(writing: Target) -> bool:
 
 def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> Wire | None:
     """Texts that the provider keeps with the answer."""
-    message = "the wire keeps texts of up to 512 characters under names of up to 64"
+    message = "the wire accepts texts of up to 512 characters under names of up to 64"
     return kept_metadata(writing, _is_pair, message, _MOST_PAIRS) or None
 
 
@@ -100,7 +100,9 @@ def schema_to_wire(value: Form, writing: Target) -> Wire:
     path = (FORMAT, "name")
     if name is None:
         name = "response"
-        writing.loss.replace(path, name, "required_default", "representation", "the wire demands a name of the schema")
+        writing.loss.replace(
+            path, name, "required_default", "representation", "the wire requires a name for the schema"
+        )
     elif not PLAIN_NAMES.fit(name):
         name = PLAIN_NAMES.fitted(name)[: PLAIN_NAMES.longest] or "response"
         writing.loss.replace(path, name, "name_rewritten", "representation", "the name does not fit the wire's grammar")
@@ -144,16 +146,16 @@ def is_named_schema(schema: Any) -> bool:
     return fits and (not schema.get("strict") or can_be_enforced(schema["schema"]))
 
 
-SHARED_ROWS: Final[Rows] = {
+SHARED_ROWS: Final[BodyMembers] = {
     "model": MODEL,
-    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
-    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
-    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
-    "stream": Row(Kind.SWITCH, "stream", plain=()),
-    "parallel_tool_calls": Row(Kind.SWITCH, "parallel_tool_calls", plain=beside_tools),
-    "service_tier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS)),
-    "user": Row(Kind.TEXT, "user", plain=()),
-    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
+    "temperature": BodyMember(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
+    "top_p": BodyMember(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
+    "top_logprobs": BodyMember(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "stream": BodyMember(Kind.SWITCH, "stream", plain=()),
+    "parallel_tool_calls": BodyMember(Kind.SWITCH, "parallel_tool_calls", plain=beside_tools),
+    "service_tier": BodyMember(Kind.TEXT, "service_tier", plain=one_of(TIERS)),
+    "user": BodyMember(Kind.TEXT, "user", plain=()),
+    "metadata": BodyMember(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
 }
 """The members that both wires spell alike."""
 SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -183,5 +185,5 @@ def report_prefill(position: int, writing: "Target") -> None:
     if writing.dialect.get("prefill"):
         return
     path = ("messages", position, "role")
-    message = "the provider answers anew, and does not go on with an answer that was begun"
+    message = "the provider does not continue a prefill, but starts a new response"
     writing.loss.replace(path, "assistant", "unsupported_model", "weakened", message)

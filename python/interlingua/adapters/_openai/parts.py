@@ -55,7 +55,7 @@ def located_for(block: Block, taken: Collection[str], writing: Writing) -> Mediu
     """A medium as a wire says it that has its bytes in a data URI. Raises `Refused` for one that is not taken from where it is."""
     medium = located(block)
     if block["type"] == "image" and medium.kind == BYTES and not (medium.media_type or "image/").startswith("image/"):
-        raise Refused("unsupported_source", "this is no type of an image")
+        raise Refused("unsupported_source", "this is not a media type of an image")
     refuse_source(block, medium, taken, writing)
     if medium.kind != BYTES:
         return Medium(medium.kind, medium.data, None)
@@ -77,7 +77,7 @@ def detail(words: Container[str] = DETAILS, instead: str | None = None, *, soft:
             return ABSENT
         if wished in words or writing.whole:
             return wished
-        where, message = (*path, "detail"), "the wire has no such word for how closely to look"
+        where, message = (*path, "detail"), "the wire does not have this value of detail"
         if instead is None:
             writing.loss.drop(where, "unsupported_value", "weakened", message)
             return ABSENT
@@ -91,7 +91,7 @@ def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     name = block.get("name")
     if name or block["source"]["kind"] != BYTES:
         return ABSENT if name is None else name
-    message = "a file that is given by its bytes is refused without a name"
+    message = "the provider refuses the bytes of a file without a name"
     writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
     return "document"
 
@@ -132,7 +132,7 @@ class CacheMark:
             if name == BREAKPOINT:
                 reading.marks += 1
                 if ttl is not None and ttl not in _TTLS:
-                    reading.unusual = True
+                    reading.must_compare = True
             return
 
     def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Target) -> None:
@@ -140,19 +140,24 @@ class CacheMark:
         name = encoding.get("cache") or writing.dialect.get("cache_hints")
         loss = writing.loss
         if name not in self._names:
-            loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
+            loss.drop(path, "cache_hint", "weakened", "the wire does not support cache marks")
             return
         ttl = cache.get("ttl")
         if name == BREAKPOINT:
             if "cache" not in encoding and not writing.takes_marks():
-                loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
+                loss.drop(
+                    path,
+                    "cache_hint",
+                    "weakened",
+                    "the wire supports cache marks only on parts of the user and the system",
+                )
                 return
             if writing.breakpoints >= MOST_BREAKPOINTS:
-                loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
+                loss.drop(path, "limit_exceeded", "weakened", f"the wire accepts {MOST_BREAKPOINTS} cache marks")
                 return
             writing.breakpoints += 1
             if not (ttl is None or ttl in _TTLS or writing.whole):
-                loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
+                loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not support this time to live")
                 ttl = None
         wire[name] = {**_MARKS[name]} if ttl is None else {**_MARKS[name], "ttl": ttl}
         report_unknown(cache, _MARK, loss, path)

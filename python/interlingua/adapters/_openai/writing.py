@@ -39,7 +39,7 @@ class Target(_writing.Writing):
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
         if schema is None or can_be_enforced(schema):
             return False
-        message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
+        message = "the provider cannot enforce this schema; it is sent without strict"
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
 

@@ -15,7 +15,7 @@ from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling
 from interlingua.adapters._engine.spelling import are_same, imprint
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._engine.writing import Writing
-from interlingua.adapters._requests.members import FITS, WHOLE, Request, Row, Rows, is_empty
+from interlingua.adapters._requests.members import FITS, WHOLE, BodyMember, BodyMembers, Request, is_empty
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 
@@ -30,7 +30,7 @@ class Body:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: BodyMembers,
         apart: tuple[str, ...],
         write: Callable[[Request, Wire, Any], None],
         writing: Callable[[Request, Endpoint, Loss], Writing],
@@ -46,11 +46,11 @@ class Body:
         self.always = always
         self.switches = dict(switches)
 
-    def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
+    def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, must_compare: bool = False) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
-        `unusual` says that some may be, for what stands beside them."""
+        `must_compare` says that some may be, for what stands beside them."""
         spellings: Wire = {}
-        if may_differ(unusual or not self._is_plain(body, endpoint, spellings)):
+        if may_differ(must_compare or not self._is_plain(body, endpoint, spellings)):
             loss = Loss()
             written = self._written_again(request, body, endpoint, loss)
             spellings = {}
@@ -140,7 +140,7 @@ class Body:
         self.write(request, written, self.writing(request, endpoint, loss))
         return written
 
-    def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spellings: Wire) -> None:
+    def _compare(self, above: str, body: Wire, written: Wire, rows: BodyMembers, spellings: Wire) -> None:
         """Notes each place that is written otherwise than it came, in objects member by member; what was not there has no
         `raw`."""
         for name, raw in body.items():
@@ -171,7 +171,7 @@ class Body:
         covered: tuple[str, ...] = ("messages",) if place == self.apart[0] else ()
         rows: Any = self.rows
         for step in place.split("/"):
-            row: Row | None = rows.get(step) if type(rows) is dict else None
+            row: BodyMember | None = rows.get(step) if type(rows) is dict else None
             if row is None:
                 return covered
             covered, rows = row.covers or ((row.member,) if row.member else covered), row.kind
@@ -181,7 +181,7 @@ class Body:
 _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
-def _is_plain(value: Any, row: Row | None, body: Wire) -> bool:
+def _is_plain(value: Any, row: BodyMember | None, body: Wire) -> bool:
     """Whether a member is seen to be written as it came; one without a row is an option, which is."""
     if row is None:
         return value is not None

@@ -53,7 +53,7 @@ def form_writer(forms: Forms) -> Writer[Any]:
             _report_beside(value, (), writing)
             return forms.text
         if kind == "json_schema" and forms.json is not None and _asks_nothing(schema, forms):
-            message = "without a schema the answer is asked for as a JSON object"
+            message = "without a schema the response format is a JSON object"
             loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
             kind = "json"
         taken = _taken(kind, schema, forms, body, writing)
@@ -62,12 +62,12 @@ def form_writer(forms: Forms) -> Writer[Any]:
             _report_beside(value, forms.members, writing)
             return written
         if taken == "":
-            loss.drop((name,), "unsupported_value", "lost", "the target cannot be asked for this form of answer")
+            loss.drop((name,), "unsupported_value", "lost", "the target does not support this response format")
             return None
         if taken == kind:
             _report_beside(value, (), writing)
         else:
-            message = "the answer is asked for as a JSON object without a schema"
+            message = "the response format is a JSON object without a schema"
             loss.replace((name,), {"type": "json"}, "unsupported_value", "weakened", message)
         return forms.json
 
@@ -96,7 +96,7 @@ def _report_beside(value: Form, covered: tuple[str, ...], writing: Writing) -> N
     for member, severity in _MEMBERS.items():
         if member not in covered and value.get(member) is not None and value[member] is not False:
             severity = severity if value["type"] == "json_schema" else "representation"
-            message = f"the form of an answer has no {member} on this wire"
+            message = f"the response format has no {member} on this wire"
             writing.loss.drop((FORMAT, member), "unsupported_field", severity, message)
     report_unknown(value, _KNOWN, writing.loss, (FORMAT,))
 

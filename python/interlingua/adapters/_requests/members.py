@@ -96,7 +96,7 @@ FITS: Final[dict[str, Callable[[Any], bool]]] = {
 }
 
 
-class Row:
+class BodyMember:
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
     The type is one of the words above, or the rows of an object. `covers` names the canonical members that it says, where it
@@ -132,10 +132,10 @@ class Row:
         self.write = write
 
 
-Rows = dict[str, Row]
+BodyMembers = dict[str, BodyMember]
 
 
-def wrong_member(adapter: str, options: Mapping[str, Any], rows: Rows) -> InvalidWire | None:
+def wrong_member(adapter: str, options: Mapping[str, Any], rows: BodyMembers) -> InvalidWire | None:
     """The refusal of the options of a wire, where they hold a member of a wrong type."""
     found = _misfit(options, rows)
     if found is None:
@@ -144,7 +144,7 @@ def wrong_member(adapter: str, options: Mapping[str, Any], rows: Rows) -> Invali
     return InvalidWire(f"{path[-1]} must be {wanted}", path=pointer(path), adapter=adapter)
 
 
-def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], str] | None:
+def _misfit(options: Mapping[str, Any], rows: BodyMembers) -> tuple[tuple[str, ...], str] | None:
     """Where the first member of a wrong type stands, and of which type it must be; null is of every type."""
     for name, value in options.items():
         row = rows.get(name)
@@ -192,7 +192,7 @@ class Members(Generic[R]):
         self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
-    def read(self, rows: Rows, apart: frozenset[str]) -> None:
+    def read(self, rows: BodyMembers, apart: frozenset[str]) -> None:
         """Reads the members of the body, but for those that are read `apart`."""
         for name, value in self.body.items():
             if value is not None and name not in apart:
@@ -200,7 +200,7 @@ class Members(Generic[R]):
         if self.options:
             self.request["options"] = {self.endpoint.adapter: self.options}
 
-    def read_member(self, name: str, value: Any, rows: Rows) -> None:
+    def read_member(self, name: str, value: Any, rows: BodyMembers) -> None:
         """Reads one member that is not null."""
         row = rows.get(name)
         if row is None:
@@ -213,7 +213,7 @@ class Members(Generic[R]):
         else:
             self._read_object(name, value, row.kind)
 
-    def _read_object(self, name: str, value: Wire, rows: Rows) -> None:
+    def _read_object(self, name: str, value: Wire, rows: BodyMembers) -> None:
         left: Wire = {}
         for member, item in value.items():
             row = rows.get(member)
@@ -223,7 +223,7 @@ class Members(Generic[R]):
         if left:
             self.options[name] = left
 
-    def _takes(self, name: str, value: Any, row: Row) -> bool:
+    def _takes(self, name: str, value: Any, row: BodyMember) -> bool:
         if row.read is not None:
             return row.read(name, value, self)
         kind = row.kind
@@ -264,7 +264,7 @@ WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
 _LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
 
 
-def is_empty(value: Any, row: Row) -> bool:
+def is_empty(value: Any, row: BodyMember) -> bool:
     """Whether a list, an object of members, or a text that may be an object says nothing."""
     if value or type(value) not in (list, dict, str):
         return False
@@ -286,7 +286,7 @@ def read_model(name: str, value: Any, members: Members[Any]) -> bool:
     return True
 
 
-MODEL: Final = Row(Kind.TEXT, read=read_model, covers=("model",), plain=())
+MODEL: Final = BodyMember(Kind.TEXT, read=read_model, covers=("model",), plain=())
 """The model, where the body says it."""
 
 
@@ -329,7 +329,7 @@ class Place:
 
     __slots__ = ("highest", "inside", "is_limit", "lowest", "name", "write")
 
-    def __init__(self, name: str, inside: str, row: Row) -> None:
+    def __init__(self, name: str, inside: str, row: BodyMember) -> None:
         self.name = name
         self.inside = inside
         self.write = row.write
@@ -343,7 +343,7 @@ class Place:
 Places = dict[str, Place]
 
 
-def places(rows: Rows, inside: str = "") -> dict[str, Place]:
+def places(rows: BodyMembers, inside: str = "") -> dict[str, Place]:
     """The place of each canonical member that a row names: that of the first one."""
     found: dict[str, Place] = {}
     for name, row in rows.items():

@@ -44,9 +44,9 @@ def options_to_wire(
             message = "an option of another provider has no meaning here"
             report_foreign_option(endpoint.adapter, name, value, loss, message)
         elif name in endpoint.dialect.get("unsupported", ()) or endpoint.dialect.get(name) is False:
-            loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
+            loss.drop(path, "unsupported_field", "weakened", "the provider does not accept this member")
         elif name in wire.needed and not body.get(wire.needed[name]):
-            message = f"without {wire.needed[name]} it says nothing, and is refused"
+            message = f"without {wire.needed[name]} it has no effect and would be refused"
             loss.drop(path, "combination", "representation", message)
         elif name in wire.worded:
             _write_beside(name, value, body, path, wire, writing)
@@ -86,8 +86,8 @@ def _read(body: Wire, wire: Options, writing: Writing) -> Members[Any] | None:
         return None
 
 
-_MEMBER_WINS: Final = "another member of the request says it already"
-_READ_BACK: Final = "an option that the contract has a word for is read back as part of the request"
+_MEMBER_WINS: Final = "another member of the request states it already"
+_READ_BACK: Final = "an option with a canonical counterpart is read back as that member of the request"
 
 
 def _beside(present: Any, option: Any) -> Any:

@@ -11,7 +11,7 @@ Reasoning = dict[str, Any]
 MEMBERS: Final = ("mode", "effort", "budget_tokens", "display")
 _KNOWN: Final = frozenset(MEMBERS)
 _MAPPED: Final = "reasoning_mapped"
-_IN_TERMS: Final = "reasoning in the target's terms"
+_IN_TERMS: Final = "reasoning in the terms of the target"
 
 
 def wish(member: str) -> Callable[[Any], Reasoning]:
@@ -72,7 +72,7 @@ def report_members(
         severity = "weakened" if name == "display" else mapped
         if name == "mode" and wished in ("enabled", "adaptive") and is_on:
             severity = "representation"
-        writing.loss.drop(where, code, severity, f"the target does not take this {name} of reasoning")
+        writing.loss.drop(where, code, severity, f"the target does not accept this {name} of reasoning")
     report_unknown(before, _KNOWN, writing.loss, ("reasoning",))
 
 
@@ -84,5 +84,5 @@ def _refuses(value: Reasoning, capability: str, writing: Writing) -> bool:
     by_provider = not taken or capability in writing.dialect.get("unsupported", ())
     code = "unsupported_field" if by_provider else "unsupported_model"
     severity = "representation" if value.get("mode") == "disabled" else "weakened"
-    writing.loss.drop(("reasoning",), code, severity, "the target takes no reasoning settings")
+    writing.loss.drop(("reasoning",), code, severity, "the target does not accept reasoning settings")
     return True

@@ -12,9 +12,9 @@ from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._requests.body import Body
 from interlingua.adapters._requests.members import (
     MODEL,
+    BodyMembers,
     Members,
     Reader,
-    Rows,
     model_to_wire,
     places,
     write_members,
@@ -88,7 +88,7 @@ class Table(Body):
     def __init__(
         self,
         adapter: str,
-        rows: Rows,
+        rows: BodyMembers,
         apart: tuple[str, ...],
         write: Callable[[Request, Wire, Any], None],
         writing: Callable[[Request, Endpoint, Loss], Writing],
@@ -127,11 +127,11 @@ class Table(Body):
         facts: Sequence[str] = (),
         *,
         empty: bool = False,
-        unusual: bool = False,
+        must_compare: bool = False,
     ) -> Request:
         """The request of members and messages that were just read, with what is kept of it.
 
-        `facts` are those that the reader knows already, `empty`: there is nothing to answer. `unusual`: a member may be written
+        `facts` are those that the reader knows already, `empty`: there is nothing to answer. `must_compare`: a member may be written
         otherwise than it came.
         """
         request, encoding, endpoint = members.request, members.words, members.endpoint
@@ -140,7 +140,7 @@ class Table(Body):
             self._keep_names(request, encoding, members.reading.names, endpoint.dialect)
         keep_read(request, encoding, facts, empty=empty)
         request["provider_state"] = members.reading.state(encoding=encoding)
-        self.keep(request, members.body, endpoint, unusual=unusual)
+        self.keep(request, members.body, endpoint, must_compare=must_compare)
         return request
 
     def finish(self, request: Request, body: Wire, writing: Writing) -> None:
@@ -159,7 +159,7 @@ class Table(Body):
                 body["model"] = model
         write_members(request, body, self._places, writing, apart)
         if not self._says_parallel and request.get("parallel_tool_calls") is not None:
-            message = "the wire does not say whether several tools may be called at once"
+            message = "the wire does not state whether several tools may be called at once"
             severity = parallel_severity(request)
             writing.loss.drop(("parallel_tool_calls",), "unsupported_field", severity, message)
 

@@ -22,12 +22,12 @@ def stops(
             if len(kept) != len(value):
                 for position, text in enumerate(value):
                     if not fits(text):
-                        message = "the target takes no stop text without words"
+                        message = "the target does not accept a blank stop sequence"
                         writing.loss.drop((name, position), code, "weakened", message)
         taken = writing.dialect.get("max_stop", most)
         if taken is None or len(kept) <= taken:
             return kept
-        message = f"the target takes {taken} stop texts"
+        message = f"the target accepts {taken} stop sequences"
         writing.loss.replace((name,), kept[:taken], "limit_exceeded", "weakened", message)
         return kept[:taken]
 
@@ -40,7 +40,7 @@ def seed_within(lowest: int, highest: int) -> Writer[Writing]:
     def write(name: str, value: int, body: Wire, writing: Writing) -> int | None:
         if lowest <= value <= highest:
             return value
-        writing.loss.drop((name,), "unsupported_value", "weakened", "the target has no such seed")
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the target does not accept this seed")
         return None
 
     return write
@@ -54,10 +54,12 @@ def word(words: Sequence[str], default: str | None = None, switch: str = "") -> 
         if value in (writing.dialect.get(switch) or words):
             return value
         if value == "default" and default is not None:
-            writing.loss.replace((name,), default, "unsupported_value", "representation", "another word for the same")
+            writing.loss.replace(
+                (name,), default, "unsupported_value", "representation", "another name of the same value"
+            )
             return default
         severity = "representation" if value == "auto" else "weakened"
-        writing.loss.drop((name,), "unsupported_value", severity, "the target has no such word")
+        writing.loss.drop((name,), "unsupported_value", severity, "the target does not have this value")
         return None
 
     return write
@@ -73,7 +75,7 @@ def top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | N
     if writing.refuses("logprobs", name):
         code = "unsupported_field" if "logprobs" in writing.dialect.get("unsupported", ()) else "unsupported_model"
         severity = severity_of(name, value, SEVERITY[name])
-        writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
+        writing.loss.drop((name,), code, severity, "the target does not return log probabilities")
         return None
     return within(name, value, 0, MOST_LOGPROBS, writing, "limit_exceeded")
 
@@ -96,14 +98,14 @@ def kept_metadata(
         if not fits(name, item):
             writing.loss.drop(("metadata", name), code, "weakened", message)
         elif most is not None and len(kept) == most:
-            writing.loss.drop(("metadata", name), "limit_exceeded", "weakened", f"the wire keeps {most} pairs")
+            writing.loss.drop(("metadata", name), "limit_exceeded", "weakened", f"the wire accepts {most} pairs")
         else:
             kept[name] = item
     who = _given("user", writing) if user else None
     if who is None:
         return kept
     if user in kept or len(kept) == most or not fits(user, who):
-        writing.loss.drop(("user",), "unsupported_field", "weakened", "the wire has no place for the user's id")
+        writing.loss.drop(("user",), "unsupported_field", "weakened", "the wire has no member for the id of the user")
     else:
         kept[user] = who
         writing.loss.move(("user",), ("metadata", user), "unsupported_field", "representation", "the user's id")

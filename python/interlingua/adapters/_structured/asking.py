@@ -74,7 +74,7 @@ def write_with_format(
         wire, entries = write(_with_tool(request, as_tool(wanted), _CHOSEN), endpoint)
         if _is_forced(entries):
             seen = of_tool(as_tool(wanted))
-            return wire, [*_report(wanted, seen, "the answer is asked for as a forced call"), *_moved(entries)]
+            return wire, [*_report(wanted, seen, "the response format is requested as a forced call"), *_moved(entries)]
     text = as_text(wanted)
     seen = of_text(text) or {}
     if seen == beside and (not speaks_json or _mentions_json(request, endpoint)):
@@ -88,10 +88,10 @@ def write_with_format(
             seen,
             "required_default",
             "representation",
-            "the target demands that JSON is spoken of",
+            "the target requires the word JSON in the prompt",
         )
         return wire, [*loss.entries, *_without_form(entries, text)]
-    report = _report(wanted, seen, "the form of the answer stands in the instructions")
+    report = _report(wanted, seen, "the response format is stated in the instructions")
     return wire, [*report, *_without_form(entries, text)]
 
 
@@ -121,9 +121,11 @@ def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entri
             continue
         if name == "strict":
             if value:
-                loss.drop(("response_format", name), _CODE, "weakened", "the target does not enforce the form")
+                loss.drop(
+                    ("response_format", name), _CODE, "weakened", "the target does not enforce the response format"
+                )
         elif name in _MEMBERS:
-            message_text = f"the form has no {name} here"
+            message_text = f"the response format has no {name} here"
             loss.drop(("response_format", name), "unsupported_field", "representation", message_text)
         else:
             loss.drop(("response_format", name), "unknown_field", "lost", "a member that this version does not know")

@@ -62,7 +62,7 @@ def escape_reserved(request: Request, endpoint: Endpoint) -> tuple[Request, list
         return request, []
     if (request.get("tool_choice") or {}).get("name") == NAME and not _has_others(request):
         raise InvalidRequest(
-            f"the name {NAME} is reserved for the form of the answer; rename the tool, or ask with response_format",
+            f"the name {NAME} is reserved for the response format; rename the tool, or use response_format",
             path="/tool_choice/name",
         )
     loss = Loss()
@@ -97,7 +97,7 @@ def _ended(content: list[Block], path: Path, loss: Loss) -> list[Block]:
         if begin and of_text(begin + asked) is not None:
             text = f"{block['text']}\n"
             ended[index] = {**block, "text": text}
-            message = "the text is reserved for the form of the answer"
+            message = "the text is reserved for the response format"
             loss.replace((*path, index, "text"), text, "unsupported_value", "representation", message)
     return ended
 

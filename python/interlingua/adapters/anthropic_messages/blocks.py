@@ -10,7 +10,7 @@ from interlingua.adapters._claude.blocks import (
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
 from interlingua.adapters._content.calls import call_id, is_plain, plain_call, read_call, result_id
-from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, text, tool_name
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item, text, tool_name
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import misplaced, no_place
@@ -39,7 +39,7 @@ def _read_content(raw: Any, block: Block, reading: Reading) -> None:
         block["content"] = [block_from_wire({"type": "text", "text": raw}, RESULT, reading)]
     elif type(raw) is list:
         block["content"] = _parts_from_wire(raw, reading)
-        reading.unusual = reading.unusual or not raw
+        reading.must_compare = reading.must_compare or not raw
     else:
         raise TypeError("content")
 
@@ -66,7 +66,7 @@ def _write_toolset(call: Block, writing: Writing, path: Path) -> Any:
     return of_set[0]
 
 
-_TOOL_USE: Final = Row(
+_TOOL_USE: Final = ItemRow(
     {"type": "tool_use"},
     call_id(needed=True),
     tool_name(write_call_name),
@@ -74,11 +74,11 @@ _TOOL_USE: Final = Row(
     ARGUMENTS,
     mark=CACHE,
 )
-_THINKING: Final = Row(
+_THINKING: Final = ItemRow(
     {"type": "thinking"}, text("thinking", "text", needed=True), text("signature", "signature"), mark=REFUSED_CACHE
 )
-_REDACTED: Final = Row({"type": "redacted_thinking"}, text("data", "data", needed=True), mark=REFUSED_CACHE)
-_RESULT: Final = Row(
+_REDACTED: Final = ItemRow({"type": "redacted_thinking"}, text("data", "data", needed=True), mark=REFUSED_CACHE)
+_RESULT: Final = ItemRow(
     {"type": "tool_result"},
     result_id("tool_use_id"),
     Member("content", ("content",), _read_content, _write_content),
@@ -104,14 +104,14 @@ def block_from_wire(block: Wire, place: str, reading: Reading) -> Block:
         case "tool_use" if place == ASSISTANT:
             return _tool_use_from_wire(block, reading)
         case "image" | "document":
-            reading.unusual = reading.unusual or place not in _MEDIA_PLACES
+            reading.must_compare = reading.must_compare or place not in _MEDIA_PLACES
             return medium_from_wire(block, reading)
         case "thinking":
             canonical = {"type": "thinking", "provider_state": reading.state()}
-            reading.unusual = reading.unusual or not block.get("signature") or place != ASSISTANT
+            reading.must_compare = reading.must_compare or not block.get("signature") or place != ASSISTANT
             return read_item(_THINKING, block, canonical, reading)
         case "redacted_thinking":
-            reading.unusual = reading.unusual or place != ASSISTANT
+            reading.must_compare = reading.must_compare or place != ASSISTANT
             return read_item(
                 _REDACTED, block, {"type": "redacted_thinking", "provider_state": reading.state()}, reading
             )

@@ -14,7 +14,7 @@ from interlingua.adapters._content.citations import (
     report_citation,
     select_members,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, text, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item, text, write_item
 from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import native_item
@@ -38,7 +38,7 @@ class Cache:
             return
         hint = cache_from_wire(fields["cache_control"])
         if hint is None or self._refused:
-            reading.unusual = True
+            reading.must_compare = True
         if hint is not None:
             del fields["cache_control"]
             item["cache"] = hint
@@ -53,12 +53,12 @@ class Cache:
 
 
 CACHE: Final = Cache()
-REFUSED_CACHE: Final = Cache("reasoning takes no cache mark")
+REFUSED_CACHE: Final = Cache("reasoning cannot hold a cache mark")
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def item_to_wire(row: Row, item: Block, writing: Writing, path: Path) -> Wire:
+def item_to_wire(row: ItemRow, item: Block, writing: Writing, path: Path) -> Wire:
     """An item by its row; a mark for the cache that is no hint counts as well."""
     wire = write_item(row, item, writing, path)
     if "cache_control" in wire and item.get("cache") is None:
@@ -72,9 +72,9 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
     for name, value in fields.items():
         where = (*path, "provider_state", "fields", name)
         if name in wire:
-            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+            writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
         elif value is None and not writing.answering:  # of an answer all is kept that it says
-            writing.loss.drop(where, "unsupported_field", "representation", "no such member is read from the wire")
+            writing.loss.drop(where, "unsupported_field", "representation", "a reader of the wire gives no such member")
         else:
             wire[name] = value
             if name == "cache_control":
@@ -116,11 +116,11 @@ def may_stand(kind: str, place: str) -> bool:
 def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
     """An item without canonical meaning, kept whole."""
     kind = string(item["type"])
-    reading.unusual = reading.unusual or not may_stand(kind, place)
+    reading.must_compare = reading.must_compare or not may_stand(kind, place)
     if "cache_control" in item:
         hint = cache_from_wire(item["cache_control"])
         if hint is None:
-            reading.unusual = True
+            reading.must_compare = True
         else:
             reading.mark(hint)
     return reading.opaque(kind, item)
@@ -131,7 +131,7 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     value: Wire = block["value"]
     kind = string(value["type"])
     if not may_stand(kind, place) and not writing.answering:
-        raise Refused("unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item cannot be represented in this place")
     native_item(block, kind, None, writing, path)
     writing.marked(value)
     return value
@@ -145,7 +145,7 @@ def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
         raise TypeError("citations")
     if not are_citations(raw):
         raise ValueError("citation")  # the list is one, so it is no field
-    reading.unusual = True
+    reading.must_compare = True
     block["citations"] = [read_citation(citation, TEXTS, reading.endpoint) for citation in raw]
 
 
@@ -155,7 +155,9 @@ def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
     for position, citation in enumerate(citations or ()):
         where = (*path, "citations", position)
         if not writing.cites:
-            writing.loss.drop(where, "unsupported_field", "weakened", "this version takes no citations in this place")
+            writing.loss.drop(
+                where, "unsupported_field", "weakened", "the API version does not support citations in this place"
+            )
         elif (fields := citation_fields(citation, writing, where)) is not None:
             written.append(_citation_to_wire(citation, fields, writing, where))
     return written if written or citations == [] else ABSENT
@@ -167,7 +169,7 @@ def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writi
         if name == "file_id" and not writing.answering:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
-            message = "requests do not take the file id of a citation"
+            message = "requests do not accept the file id of a citation"
             writing.loss.drop(where, "unsupported_field", "representation", message)
         else:
             wire.setdefault(name, value)
@@ -175,7 +177,7 @@ def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writi
     return wire
 
 
-_TEXT: Final = Row(
+_TEXT: Final = ItemRow(
     {"type": "text"},
     text("text", "text", needed=True),
     Member("citations", ("citations",), _read_citations, _write_citations, soft=True),
@@ -192,7 +194,7 @@ def text_from_wire(block: Wire, reading: Reading) -> Block:
     """A text, and what it cites."""
     read = read_item(_TEXT, block, {"type": "text"}, reading)
     if not read["text"] or read["text"].isspace():
-        reading.unusual = True
+        reading.must_compare = True
     return read
 
 
@@ -200,7 +202,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     """A text with what it cites; None for one without visible characters, which is reported."""
     if is_blank(block["text"], place):
         writing.loss.drop(
-            path, "empty_content", "representation", "the target takes no text without visible characters"
+            path, "empty_content", "representation", "the target does not accept a text without visible characters"
         )
         return None
     writing.cites = place == ASSISTANT or not writing.stricter

@@ -23,7 +23,7 @@ from interlingua.adapters._content.media import (
     source_of,
     text_of_bytes,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule
 from interlingua.adapters._engine.kit import UNREADABLE, Wire
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import no_place
@@ -124,7 +124,7 @@ def _sent(block: Block, writing: Writing, path: Path) -> Medium:
     elif medium.kind == BYTES:
         media_type = fitted_type(kind, medium, _TYPES[kind])
         if media_type is None:
-            raise Refused("unsupported_source", f"the target does not take {kind}s of this media type")
+            raise Refused("unsupported_source", f"the target does not accept {kind}s of this media type")
     return Medium(medium.kind, medium.data, media_type)
 
 
@@ -165,12 +165,12 @@ def _write_title(block: Block, writing: Writing, path: Path) -> Any:
     where = (*path, "name")
     if "title" in block:
         if "name" in block:
-            message = "the wire has a title and no file name"
+            message = "the wire has a title but no file name"
             writing.loss.drop(where, "unsupported_field", "weakened", message)
         return block["title"]
     if "name" not in block:
         return ABSENT
-    message = "the file name travels as the title"
+    message = "the file name is written as the title"
     writing.loss.move(where, (*path, "title"), "unsupported_field", "representation", message)
     return block["name"]
 
@@ -179,8 +179,8 @@ def _write_title(block: Block, writing: Writing, path: Path) -> Any:
 
 _SOURCE: Final = Member("source", ("source", "media_type"), _read_source, _write_source, needed=True)
 _ROWS: Final = {
-    "image": Row({"type": "image"}, _SOURCE, mark=CACHE),
-    "document": Row(
+    "image": ItemRow({"type": "image"}, _SOURCE, mark=CACHE),
+    "document": ItemRow(
         {"type": "document"},
         _SOURCE,
         by_rule("title", ("title", "name"), str, _write_title, soft=True),

@@ -19,10 +19,10 @@ from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
     Members,
-    Row,
-    Rows,
     are_words,
     model_to_wire,
     one_of,
@@ -95,8 +95,8 @@ def from_wire_request(
     )
     marks: tuple[str, ...] = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, marks, empty=empty, unusual=of_a_cloud)
-    if may_differ(reading.unusual):
+    request = _TABLE.keep_request(members, messages, marks, empty=empty, must_compare=of_a_cloud)
+    if may_differ(reading.must_compare):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
         read = Read(offered, reading.tools, body.get("system"), body["messages"], starts)
@@ -274,7 +274,7 @@ def _default_limit(body: Wire, writing: Writing) -> None:
             limit = min(limit, most)
         body["max_tokens"] = limit
         writing.loss.replace(
-            ("max_output_tokens",), limit, "required_default", "representation", "the target demands a limit"
+            ("max_output_tokens",), limit, "required_default", "representation", "the target requires a limit"
         )
 
 
@@ -289,7 +289,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     _default_limit(body, writing)
     _TABLE.write_members(request, body, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
-        message = "the target takes the id of the user only"
+        message = "the target accepts only the id of the user"
         if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):
             body["metadata"] = kept
     if "body_version" in dialect:
@@ -307,7 +307,7 @@ def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) ->
         body[_BETAS] = betas
         where = ("options", writing.endpoint.adapter, _BETAS)
         writing.loss.replace(
-            where, betas, "unsupported_field", "representation", "betas stand in the body here, in no header"
+            where, betas, "unsupported_field", "representation", "betas are in the body here, not in a header"
         )
 
 
@@ -367,40 +367,44 @@ def _is_user_id(name: str, value: Any) -> bool:
 
 _TIERS: Final = ("auto", "standard_only")
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
-_ROWS: Final[Rows] = {
+_ROWS: Final[BodyMembers] = {
     "model": MODEL,
-    "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
-    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
-    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
-    "top_k": Row(Kind.NUMBER, "top_k", plain=_is_top_k, write=_sampling),
-    "stream": Row(Kind.SWITCH, "stream", plain=(), write=_stream),
-    "stop_sequences": Row(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
-    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_user),
-    "service_tier": Row(Kind.TEXT, "service_tier", write=word(_TIERS, "standard_only")),
-    "tools": Row(Kind.LIST, read=read_tools),
-    "tool_choice": Row(
-        {"type": Row(Kind.TEXT), "name": Row(Kind.TEXT), "disable_parallel_tool_use": Row(Kind.SWITCH)},
+    "max_tokens": BodyMember(Kind.COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": BodyMember(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
+    "top_p": BodyMember(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+    "top_k": BodyMember(Kind.NUMBER, "top_k", plain=_is_top_k, write=_sampling),
+    "stream": BodyMember(Kind.SWITCH, "stream", plain=(), write=_stream),
+    "stop_sequences": BodyMember(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
+    "metadata": BodyMember(Kind.OBJECT, "metadata", plain=_is_user),
+    "service_tier": BodyMember(Kind.TEXT, "service_tier", write=word(_TIERS, "standard_only")),
+    "tools": BodyMember(Kind.LIST, read=read_tools),
+    "tool_choice": BodyMember(
+        {
+            "type": BodyMember(Kind.TEXT),
+            "name": BodyMember(Kind.TEXT),
+            "disable_parallel_tool_use": BodyMember(Kind.SWITCH),
+        },
         read=_read_choice,
         covers=("tool_choice", "parallel_tool_calls"),
         plain=_is_choice,
     ),
-    "thinking": Row(
+    "thinking": BodyMember(
         {
-            "type": Row(Kind.TEXT, REASONING, parse=wish("mode")),
-            "budget_tokens": Row(Kind.COUNT, REASONING, parse=wish("budget_tokens")),
-            "display": Row(Kind.TEXT, REASONING, parse=wish("display")),
+            "type": BodyMember(Kind.TEXT, REASONING, parse=wish("mode")),
+            "budget_tokens": BodyMember(Kind.COUNT, REASONING, parse=wish("budget_tokens")),
+            "display": BodyMember(Kind.TEXT, REASONING, parse=wish("display")),
         },
         plain=_is_adaptive,
     ),
-    "output_config": Row(
+    "output_config": BodyMember(
         {
-            "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
+            "effort": BodyMember(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "format": BodyMember(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
-    "output_format": Row(Kind.OBJECT, FORMAT, _read_output_format),
-    "cache_control": Row(Kind.OBJECT, "cache", parse=cache_from_wire, write=_cache),
-    "anthropic_version": Row(Kind.ANYTHING, read=_read_version),
+    "output_format": BodyMember(Kind.OBJECT, FORMAT, _read_output_format),
+    "cache_control": BodyMember(Kind.OBJECT, "cache", parse=cache_from_wire, write=_cache),
+    "anthropic_version": BodyMember(Kind.ANYTHING, read=_read_version),
 }
 _TABLE: Final = Table(
     NAME,

@@ -7,7 +7,7 @@ from interlingua.adapters._answers.usage import ALWAYS, REST, Counts, Place
 from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, Item
-from interlingua.adapters._engine.items import Row, write_item
+from interlingua.adapters._engine.items import ItemRow, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire, blocks_from_wire
@@ -101,7 +101,7 @@ def _block_to_wire(block: Item, writing: Writing, path: Path) -> Wire | None:
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 
-_ANSWER: Final = Row(
+_ANSWER: Final = ItemRow(
     {"type": "message", "role": ASSISTANT},
     answers.identity(
         "id", lambda response: answers.derived_id("msg_", json.dumps_sorted(response["message"]["content"]))

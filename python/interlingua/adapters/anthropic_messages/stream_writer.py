@@ -34,7 +34,7 @@ def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
         if pointer(where) in gone:
             continue
         if block["type"] not in _STREAMED:
-            found.drop(where, "unsupported_block", "lost", "a stream has no form for this block")
+            found.drop(where, "unsupported_block", "lost", "a stream cannot represent this block")
         elif block["type"] == "thinking" and not block.get("signature") and pointer((*where, "signature")) not in gone:
             if block.get("signature") is None:
                 message = "a stream begins reasoning with an empty signature"

@@ -20,7 +20,7 @@ from interlingua.adapters._content.tools import (
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
-from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, same
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, read_item, same
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire
 from interlingua.adapters._requests.members import Members
 from interlingua.adapters.anthropic_messages import toolsets
@@ -90,7 +90,7 @@ def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
 
 
 _CUSTOM: Final = "custom"
-_TOOL: Final = Row(
+_TOOL: Final = ItemRow(
     {},
     NAME,
     DESCRIPTION,
@@ -105,7 +105,9 @@ _TOOL: Final = Row(
 
 
 def _client_run(kind: str, entry: dict[str, Any]) -> built_in.Tool:
-    row = Row({"type": kind, "name": entry["name"]}, same("strict", "strict", bool), mark=CACHE, beside=built_in.BESIDE)
+    row = ItemRow(
+        {"type": kind, "name": entry["name"]}, same("strict", "strict", bool), mark=CACHE, beside=built_in.BESIDE
+    )
     return built_in.Tool(kind, entry, row)
 
 
@@ -163,17 +165,17 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     if kind is not None and kind != _CUSTOM:
         string(kind)
         if "cache_control" in tool:
-            reading.unusual = True
+            reading.must_compare = True
         if (client_run := _built_in(tool)) is not None:
             if tool.get("strict") is not None:
-                reading.unusual = True
+                reading.must_compare = True
             return client_run.read(tool, reading)
         return of_provider(tool, reading.endpoint, tool.get("name"), kind)  # a set of tools has no name
     schema = tool.get("input_schema")
     if type(schema) is not dict and schema is not None and type(schema) is not bool:
         raise TypeError("input_schema")  # true is a JSON Schema too, though of no arguments that can be named
     if type(schema) is not dict or tool.get("strict") is not None or "type" in tool or not is_object(schema):
-        reading.unusual = True
+        reading.must_compare = True
     return read_item(_TOOL, tool, {}, reading)
 
 
@@ -296,13 +298,13 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if parallel is not None:
         if not body.get("tools") or wire.get("type") == "none":
-            message = "where nothing can be called, nothing is called at once"
+            message = "where no tool can be called, parallel calls have no effect"
             writing.loss.drop(("parallel_tool_calls",), "combination", "representation", message)
         else:
             wire["disable_parallel_tool_use"] = not parallel
             if fitted is None:
                 wire["type"] = "auto"
-                message = "the parallel switch stands in a choice"
+                message = "the wire has the parallel switch inside the tool choice"
                 auto = {"type": "auto"}
                 writing.loss.replace(("tool_choice",), auto, "required_default", "representation", message)
     if wire:

@@ -18,7 +18,7 @@ from interlingua.adapters._content.built_in import (
     kind_of_set,
 )
 from interlingua.adapters._content.tools import Of, Tool
-from interlingua.adapters._engine.items import Row, read_item
+from interlingua.adapters._engine.items import ItemRow, read_item
 from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling, within
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
@@ -43,7 +43,7 @@ class Toolset:
         self.kind = kind
         self.name: str = entry["toolset"]
         self.members: dict[str, Item] = {joined(self.name, member["name"]): member for member in entry["members"]}
-        self.row = Row({"type": kind}, mark=CACHE, beside=(*_OF_MEMBER,))
+        self.row = ItemRow({"type": kind}, mark=CACHE, beside=(*_OF_MEMBER,))
 
     def enabled(self, configs: Any) -> list[str]:
         """The canonical names of the tools that `configs` leave; none where they cannot be read."""
@@ -105,7 +105,7 @@ def functions(definition: Wire, taken: set[str], reading: Reading) -> list[Tool]
             others = {name: value for name, value in definition.items() if name != _CONFIGS}
             keep_spelling(tools[0]["provider_state"], DEFINITION, {_CONFIGS: configs})
         if "cache_control" in definition:
-            reading.unusual = True
+            reading.must_compare = True
         read_item(toolset.row, others, tools[0], reading)
         if "cache" in tools[0]:  # it stands behind the whole set
             tools[-1]["cache"] = tools[0].pop("cache")
@@ -133,7 +133,7 @@ def without_name(result: Wire, reading: Reading) -> Wire:
     if called is None:
         return result
     if result.get(NAME) != called:
-        reading.unusual = True
+        reading.must_compare = True
         return result
     return {name: value for name, value in result.items() if name != NAME}
 
@@ -191,7 +191,7 @@ def set_to_wire(tools: list[Tool], run: tuple[int, ...], writing: Writing) -> Wi
         if position == run[-1]:
             writing.mark(wire, cache, ("tools", position))
         else:
-            message = "a set of tools is marked behind its last tool"
+            message = "the cache mark of a toolset is after its last tool"
             writing.loss.drop(("tools", position, "cache"), "cache_hint", "weakened", message)
     return wire
 

@@ -35,7 +35,7 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
 def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) -> list[Block]:
     """A text, or a list of blocks; results may hold a text in the place of a list as well."""
     if type(content) is str:
-        reading.unusual = reading.unusual or not content or content.isspace()
+        reading.must_compare = reading.must_compare or not content or content.isspace()
         reading.spellings["/content"] = {"word": STRING}
         return [{"type": "text", "text": content}]
     if type(content) is not list:

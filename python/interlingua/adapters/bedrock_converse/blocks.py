@@ -17,7 +17,7 @@ from interlingua.adapters._claude.blocks import (
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER
 from interlingua.adapters._content.calls import call_id, is_plain, plain_call, read_call, result_id
-from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, read_item, text, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, inside, read_item, text, write_item
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import OF_OPAQUE, misplaced, native_item, no_place
@@ -58,7 +58,7 @@ def blocks_from_wire(
                     if hint is not None:
                         blocks[-1]["cache"] = hint
                         reading.mark(hint)
-                        reading.unusual = reading.unusual or blocks[-1]["type"] in UNMARKED_TYPES
+                        reading.must_compare = reading.must_compare or blocks[-1]["type"] in UNMARKED_TYPES
                         continue
             blocks.append(block_from_wire(wire, place, reading))
     except UNREADABLE as problem:
@@ -82,16 +82,16 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     else:
         kind = _kind(wire)
         readable = len([name for name, value in wire.items() if name in KINDS and value is not None]) < 2
-        reading.unusual = True
+        reading.must_compare = True
     if place not in _PLACES.get(kind, _TURNS):
-        reading.unusual = True
+        reading.must_compare = True
     reader = _READERS.get(kind) if readable else None
     try:
         if reader is not None:
             return reader(wire, place, reading)
     except NoMeaning:
         pass
-    reading.unusual = reading.unusual or kind in _MENDED
+    reading.must_compare = reading.must_compare or kind in _MENDED
     return reading.opaque("unknown" if kind == "type" else kind, wire)
 
 
@@ -136,7 +136,7 @@ def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     if type(reasoning.get("reasoningText")) is not dict:
         raise NoMeaning("reasoningContent")
     read = read_item(_THINKING, wire, block, reading)
-    reading.unusual = reading.unusual or not read.get("signature")
+    reading.must_compare = reading.must_compare or not read.get("signature")
     return read
 
 
@@ -178,7 +178,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if place == RESULT or block["type"] in THINKING_TYPES:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "no mark for the cache may stand here")
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a cache mark is not allowed here")
         return None
     return writing.mark(block["cache"], path)
 
@@ -283,7 +283,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.answering and place not in _PLACES.get(kind, _TURNS):
-        raise Refused("unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item cannot be represented in this place")
     if len(value) == 1 and "cachePoint" in value and cache_from_wire(value["cachePoint"]) is not None:
         raise Refused("unsupported_block", "a mark for the cache has a canonical form of its own")
     native_item(block, kind, lambda wire, reading: block_from_wire(wire, place, reading), writing, path, _OPAQUE)
@@ -296,14 +296,14 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 def _read_use_type(raw: Any, block: Block, reading: Reading) -> None:
     """Only what the caller runs is read as a call."""
-    reading.unusual = True
+    reading.must_compare = True
 
 
 def _read_content(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not list:
         raise TypeError("content")
     block["content"] = blocks_from_wire(raw, RESULT, reading, ("toolResult", "content"))
-    reading.unusual = reading.unusual or not raw
+    reading.must_compare = reading.must_compare or not raw
 
 
 def _write_content(block: Block, writing: Writing, path: Path) -> list[Wire]:
@@ -326,7 +326,7 @@ _OF_THE_CALLER: Final = (None, "tool_use")
 _TOOL_USE: Final = block_row(
     inside(
         "toolUse",
-        Row(
+        ItemRow(
             {},
             call_id("toolUseId", needed=True),
             NAME,
@@ -338,7 +338,7 @@ _TOOL_USE: Final = block_row(
 _RESULT: Final = block_row(
     inside(
         "toolResult",
-        Row(
+        ItemRow(
             {},
             result_id("toolUseId"),
             Member("content", ("content",), _read_content, _write_content, needed=True),
@@ -349,11 +349,11 @@ _RESULT: Final = block_row(
 _THINKING: Final = block_row(
     inside(
         "reasoningContent",
-        Row(
+        ItemRow(
             {},
             inside(
                 "reasoningText",
-                Row(
+                ItemRow(
                     {},
                     text("text", "text", needed=True),
                     text("signature", "signature"),
@@ -362,4 +362,4 @@ _THINKING: Final = block_row(
         ),
     )
 )
-_REDACTED: Final = block_row(inside("reasoningContent", Row({}, text("redactedContent", "data", needed=True))))
+_REDACTED: Final = block_row(inside("reasoningContent", ItemRow({}, text("redactedContent", "data", needed=True))))

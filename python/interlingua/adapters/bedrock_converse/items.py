@@ -8,7 +8,7 @@ from interlingua.adapters._claude.blocks import NoMeaning
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._content.citations import SPAN, citation_fields, report_citation, select_members, with_origin
-from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, laid_over, read_item, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, inside, laid_over, read_item, write_item
 from interlingua.adapters._engine.kit import Wire, arguments_text
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
@@ -27,15 +27,15 @@ KINDS: Final = frozenset(
 def _read_type(raw: Any, block: Block, reading: Reading) -> None:
     """What a block is, is told by the member that names its kind."""
     string(raw)
-    reading.unusual = True
+    reading.must_compare = True
 
 
 _TYPE: Final = Member("type", (), _read_type, lambda block, writing, path: ABSENT, soft=True)
 
 
-def block_row(content: Member) -> Row:
+def block_row(content: Member) -> ItemRow:
     """A block: the member that names its kind, and `type` beside it. A mark for the cache is a block of its own."""
-    return Row({}, content, _TYPE, beside=("cache", "citations"), excludes=KINDS)
+    return ItemRow({}, content, _TYPE, beside=("cache", "citations"), excludes=KINDS)
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -69,14 +69,14 @@ _NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
 def _read_text(raw: Any, block: Block, reading: Reading) -> None:
     block["text"] = string(raw)
     if not raw:
-        reading.unusual = True
+        reading.must_compare = True
     elif raw.isspace():
         block.setdefault("provider_state", reading.state())  # its origin takes it, in whatever conversation
 
 
 def _read_json(raw: Any, block: Block, reading: Reading) -> None:
     block["text"] = arguments_text(raw)
-    reading.unusual = True
+    reading.must_compare = True
 
 
 def _read_pieces(raw: Any, block: Block, reading: Reading) -> None:
@@ -104,9 +104,9 @@ def _write_pieces(block: Block, writing: Writing, path: Path) -> Any:
 
 
 _TEXT: Final = Member("text", ("text",), _read_text, lambda block, writing, path: block["text"], needed=True)
-_ROWS: Final[dict[str, Row]] = {
+_ROWS: Final[dict[str, ItemRow]] = {
     "text": block_row(_TEXT),
-    "guardContent": block_row(inside("guardContent", Row({}, inside("text", Row({}, _TEXT))))),
+    "guardContent": block_row(inside("guardContent", ItemRow({}, inside("text", ItemRow({}, _TEXT))))),
     # a value is written as its text
     "json": block_row(
         Member("json", ("text",), _read_json, lambda block, writing, path: ABSENT, needed=True, null=True)
@@ -114,7 +114,7 @@ _ROWS: Final[dict[str, Row]] = {
     "citationsContent": block_row(
         inside(
             "citationsContent",
-            Row(
+            ItemRow(
                 {},
                 Member("content", ("text",), _read_pieces, _write_pieces),
                 Member("citations", ("citations",), _read_citations, _write_citations),
@@ -153,7 +153,7 @@ def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A text with what it cites, in one block however many pieces it has. Raises `NoMeaning` when it cannot be read."""
     if place != ASSISTANT:
         raise NoMeaning("citationsContent")
-    reading.unusual = True
+    reading.must_compare = True
     block: Block = {"type": "text", "text": "", "citations": [], "provider_state": reading.state()}
     return read_item(_ROWS["citationsContent"], wire, block, reading)
 
@@ -197,12 +197,14 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         return write_item(_ROWS["citationsContent"], block, writing, path)
     if not text.strip() and not (text and state):
         writing.loss.drop(
-            path, "empty_content", "representation", "the target takes no text without visible characters"
+            path, "empty_content", "representation", "the target does not accept a text without visible characters"
         )
         return None
     for position in range(len(block.get("citations") or ())):
         where = (*path, "citations", position)
-        writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
+        writing.loss.drop(
+            where, "foreign_state", "weakened", "a citation of another provider cannot be represented here"
+        )
     kind = "guardContent" if place in (USER, SYSTEM) and _is_guarded(state) else "text"
     return write_item(_ROWS[kind], block, writing, path)
 
@@ -228,6 +230,6 @@ def _citation_to_wire(citation: Block, writing: Writing, path: Path) -> Wire | N
     report_citation(citation, writing, path, SPAN)
     wire = laid_over(wire, {**fields}, writing, (*path, "provider_state", "fields"))
     if (kind := _citation_type(wire)) != citation["type"]:
-        message = "its place says what a citation is"
+        message = "the type of a citation follows from its place"
         writing.loss.replace((*path, "type"), kind, "unsupported_field", "weakened", message)
     return wire

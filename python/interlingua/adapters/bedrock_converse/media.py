@@ -22,7 +22,7 @@ from interlingua.adapters._content.media import (
     sent_as,
     source,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, inside, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, inside, write_item
 from interlingua.adapters._engine.kit import UNREADABLE, Wire
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import OF_TEXT, report_beside
@@ -42,7 +42,7 @@ def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
         raise NoMeaning(kind) from problem
     if "media_type" not in block and block["source"]["kind"] == BYTES:
         raise NoMeaning(kind)
-    reading.unusual = reading.unusual or kind == "document"  # which has a name of its own
+    reading.must_compare = reading.must_compare or kind == "document"  # which has a name of its own
     return block
 
 
@@ -73,7 +73,7 @@ def _sent(block: Block, writing: Writing, path: Path) -> Medium:
     if kind == "document" and media_type is None and (medium.kind == TEXT or _is_text(medium.media_type or "")):
         media_type = "text/plain"
     if media_type is None and not (kind == "document" and medium.kind == FILE):
-        raise Refused("unsupported_source", f"the target has no name for the type of this {kind}")
+        raise Refused("unsupported_source", f"the target has no format for the media type of this {kind}")
     return Medium(medium.kind, medium.data, media_type)
 
 
@@ -97,10 +97,10 @@ def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     for position, part in enumerate(block["source"].get("content") or ()):
         at = (*path, position)
         if part["type"] != "text":
-            message = f"{part['type']} has no form inside a document"
+            message = f"{part['type']} cannot be represented inside a document"
             writing.loss.drop(at, "unsupported_block", "lost", message)
         elif not part["text"].strip():
-            message = "the target takes no text without visible characters"
+            message = "the target does not accept a text without visible characters"
             writing.loss.drop(at, "empty_content", "representation", message)
         else:
             texts.append({"text": part["text"]})
@@ -134,15 +134,17 @@ def _write_name(block: Block, writing: Writing, path: Path) -> Any:
     where = (*path, "name")
     name, title = block.get("name"), block.get("title")
     if title is not None and name is None:
-        message = "the title travels as the name"
+        message = "the title is written as the name"
         writing.loss.move((*path, "title"), where, "unsupported_field", "representation", message)
         name = title
     elif title is not None:
-        writing.loss.drop((*path, "title"), "unsupported_field", "weakened", "the wire has a name and no title")
+        writing.loss.drop((*path, "title"), "unsupported_field", "weakened", "the wire has a name but no title")
     fitted = writing.document_name(name or "document")
     if fitted != name:
         code = "required_default" if name is None else "name_rewritten"
-        writing.loss.replace(where, fitted, code, "representation", "the target's grammar of names, each name once")
+        writing.loss.replace(
+            where, fitted, code, "representation", "names must fit the grammar of the target and be unique"
+        )
     return fitted
 
 
@@ -150,20 +152,23 @@ def _write_context(block: Block, writing: Writing, path: Path) -> Any:
     context = block.get("context", ABSENT)
     if context is ABSENT or context:
         return context
-    writing.loss.drop((*path, "context"), "empty_content", "representation", "an empty context is not taken")
+    writing.loss.drop(
+        (*path, "context"), "empty_content", "representation", "the target does not accept an empty context"
+    )
     return ABSENT
 
 
-_STORED: Final = (source("bytes", BYTES), inside("s3Location", Row({}, source("uri", FILE)), optional=True))
+_STORED: Final = (source("bytes", BYTES), inside("s3Location", ItemRow({}, source("uri", FILE)), optional=True))
 _CONTENT: Final = Member("content", ("source",), _read_content, lambda block, _, __: data_of_kind(block, BLOCKS))
-_DOCUMENT_SOURCE: Final = Row({}, source("text", TEXT), _CONTENT, *_STORED)
+_DOCUMENT_SOURCE: Final = ItemRow({}, source("text", TEXT), _CONTENT, *_STORED)
 _ROWS: Final = {
-    kind: block_row(inside(kind, Row({}, _format(kind), inside("source", Row({}, *_STORED))))) for kind in FORMATS
+    kind: block_row(inside(kind, ItemRow({}, _format(kind), inside("source", ItemRow({}, *_STORED)))))
+    for kind in FORMATS
 } | {
     "document": block_row(
         inside(
             "document",
-            Row(
+            ItemRow(
                 {},
                 _format("document"),
                 by_rule("name", ("name", "title"), str, _write_name, soft=True),

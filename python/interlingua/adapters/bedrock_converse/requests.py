@@ -27,10 +27,10 @@ from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
     Members,
-    Row,
-    Rows,
     are_words,
     is_number,
     one_of,
@@ -166,7 +166,7 @@ def from_wire_request(
         facts = (*facts, TOOLLESS)
     empty = holds_nothing(messages[starts[0] :] if starts else [])
     request = _TABLE.keep_request(members, messages, facts, empty=empty)
-    if may_differ(reading.unusual):
+    if may_differ(reading.must_compare):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
         read = Read(offered, positions_of(offered, request.get("tools") or []), system, wires or [], starts)
@@ -321,7 +321,9 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
         for m, block in enumerate(message["content"])
         if block["type"] in ("tool_use", "tool_result")
     )
-    return CannotAdapt("the model takes no tools, so no conversation with calls", path=path, adapter=endpoint.adapter)
+    return CannotAdapt(
+        "the model does not accept tools, and so no conversation with calls", path=path, adapter=endpoint.adapter
+    )
 
 
 def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writing) -> list[Wire] | None:
@@ -332,7 +334,7 @@ def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writ
         raise _toolless(request, writing.endpoint)
     schema: Wire = {"type": "object", "properties": {}}
     named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
-    message = "the target takes calls in a conversation only together with tools"
+    message = "the target accepts calls in a conversation only together with tools"
     writing.loss.replace(("tools",), named, "required_default", "representation", message)
     return [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
 
@@ -348,7 +350,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning_to_wire(request, body, writing)
     if "metadata" in request or "user" in request:
-        kept = kept_metadata(writing, _is_metadata, "the target takes short texts", _MOST_METADATA, user="user")
+        kept = kept_metadata(writing, _is_metadata, "the target accepts only short texts", _MOST_METADATA, user="user")
         if kept:
             body["requestMetadata"] = kept
     _TABLE.write_members(request, body, writing, _WRITTEN_APART)
@@ -363,7 +365,7 @@ def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
 
 def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> Any:
     if writing.dialect.get("top_k") is False and not writing.verbatim("top_k"):
-        writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
+        writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model does not accept top_k")
         return None
     taken = _sampling(name, value, body, writing)
     place = writing.encoding.get("top_k") if writing.same_model else writing.dialect.get("top_k")
@@ -379,7 +381,9 @@ def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
         if value.get(name):
             inner[name] = value[name]
         elif name in value:
-            writing.loss.drop((FORMAT, name), "empty_content", "representation", f"an empty {name} is not taken")
+            writing.loss.drop(
+                (FORMAT, name), "empty_content", "representation", f"the target does not accept an empty {name}"
+            )
     return {"type": "json_schema", "structure": {"jsonSchema": inner}}
 
 
@@ -412,7 +416,7 @@ def _cache(hint: dict[str, Any], body: Wire, writing: Writing) -> None:
         if mark is not None:
             content.append(mark)
     else:
-        writing.loss.drop(("cache",), "cache_hint", "weakened", "there is no block at the end that takes the mark")
+        writing.loss.drop(("cache",), "cache_hint", "weakened", "no block at the end can hold the mark")
 
 
 def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
@@ -428,34 +432,39 @@ def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
 
 
 _WRITTEN_APART: Final = ("reasoning", "metadata", "user", "stream", "cache")
-_ROWS: Final[Rows] = {
-    "inferenceConfig": Row(
+_ROWS: Final[BodyMembers] = {
+    "inferenceConfig": BodyMember(
         {
-            "maxTokens": Row(Kind.COUNT, "max_output_tokens", plain=(1, None)),
-            "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
-            "topP": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
-            "stopSequences": Row(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
+            "maxTokens": BodyMember(Kind.COUNT, "max_output_tokens", plain=(1, None)),
+            "temperature": BodyMember(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
+            "topP": BodyMember(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+            "stopSequences": BodyMember(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
         }
     ),
-    "toolConfig": Row(
-        {"tools": Row(Kind.LIST, plain=()), "toolChoice": Row(Kind.OBJECT, covers=("tool_choice",), plain=_is_auto)},
+    "toolConfig": BodyMember(
+        {
+            "tools": BodyMember(Kind.LIST, plain=()),
+            "toolChoice": BodyMember(Kind.OBJECT, covers=("tool_choice",), plain=_is_auto),
+        },
         read=_read_tools,
     ),
-    "outputConfig": Row(
+    "outputConfig": BodyMember(
         {
-            "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "textFormat": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
+            "effort": BodyMember(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "textFormat": BodyMember(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
-    "additionalModelRequestFields": Row(
+    "additionalModelRequestFields": BodyMember(
         {
-            **dict.fromkeys(("thinking", "reasoning_config", NOVA), Row(Kind.ANYTHING, REASONING, _read_thinking)),
-            "top_k": Row(Kind.NUMBER, "top_k", _read_top_k, write=_top_k),
-            "inferenceConfig": Row(Kind.ANYTHING, "top_k", _read_top_k),
+            **dict.fromkeys(
+                ("thinking", "reasoning_config", NOVA), BodyMember(Kind.ANYTHING, REASONING, _read_thinking)
+            ),
+            "top_k": BodyMember(Kind.NUMBER, "top_k", _read_top_k, write=_top_k),
+            "inferenceConfig": BodyMember(Kind.ANYTHING, "top_k", _read_top_k),
         }
     ),
-    "serviceTier": Row({"type": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS))}),
-    "requestMetadata": Row(Kind.OBJECT, "metadata"),
+    "serviceTier": BodyMember({"type": BodyMember(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS))}),
+    "requestMetadata": BodyMember(Kind.OBJECT, "metadata"),
 }
 _TABLE: Final = Table(
     NAME,

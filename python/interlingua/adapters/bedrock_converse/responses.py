@@ -7,7 +7,7 @@ from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place, Us
 from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
-from interlingua.adapters._engine.items import Row, inside, write_item
+from interlingua.adapters._engine.items import ItemRow, inside, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.bedrock_converse.blocks import block_to_wire, blocks_from_wire
@@ -83,7 +83,7 @@ def from_wire_response(
     message = output.get("message") if isinstance(output, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
     if message is None or type(content) is not list:
-        raise InvalidAnswer("the answer has no message with content", path="/output/message/content", adapter=NAME)
+        raise InvalidAnswer("the response has no message with content", path="/output/message/content", adapter=NAME)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
     response = assembled(body, blocks, reading)
@@ -126,7 +126,7 @@ def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
         place = USER if block["type"] == "image" else ASSISTANT
         wire = block_to_wire(block, place, writing, path)
         if wire is not None and block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "an answer has no cache points")
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a response has no cache points")
         return wire
     shown: Wire = {"text": block["text"]}
     proof = block.get("signature") != ""
@@ -136,15 +136,15 @@ def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
     return {"reasoningContent": {"reasoningText": shown}}
 
 
-_MESSAGE: Final = Row(
+_MESSAGE: Final = ItemRow(
     {"role": ASSISTANT},
     answers.message("content", lambda response, writing, path: content_to_wire(response, writing, path, played_block)),
 )
-_ANSWER: Final = Row(
+_ANSWER: Final = ItemRow(
     {},
-    inside("output", Row({}, inside("message", _MESSAGE))),
+    inside("output", ItemRow({}, inside("message", _MESSAGE))),
     strict(answers.end("stopReason", ENDS)),
     strict(answers.usage("usage", COUNTS, demanded=True)),
-    inside("additionalModelResponseFields", Row({}, answers.stop_text("stop_sequence")), optional=True),
+    inside("additionalModelResponseFields", ItemRow({}, answers.stop_text("stop_sequence")), optional=True),
     beside=answers.AROUND,
 )

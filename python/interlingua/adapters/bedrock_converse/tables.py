@@ -139,7 +139,7 @@ class Writing(claude.Writing):
         self.settle_marks()
         for path, to, filler in self.fillers:
             self.loss.move(
-                path, to, "filler", "representation", "the target takes a document only beside a text", filler
+                path, to, "filler", "representation", "the target accepts a document only together with a text", filler
             )
         self.report_merges()
         self.report_moves()

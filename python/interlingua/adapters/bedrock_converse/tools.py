@@ -16,7 +16,7 @@ from interlingua.adapters._content.tools import (
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
-from interlingua.adapters._engine.items import ABSENT, Row, by_rule, inside, read_item, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, by_rule, inside, read_item, write_item
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._requests.members import Members
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
@@ -29,7 +29,7 @@ def _write_description(tool: Tool, writing: Writing, path: Path) -> Any:
     description = tool.get("description", ABSENT)
     if description is ABSENT or description:
         return description
-    message = "an empty description is not taken"
+    message = "the target does not accept an empty description"
     writing.loss.drop((*path, "description"), "empty_content", "representation", message)
     return ABSENT
 
@@ -47,17 +47,17 @@ def _write_strict(tool: Tool, writing: Writing, path: Path) -> Any:
     return ABSENT
 
 
-_TOOL: Final = Row(
+_TOOL: Final = ItemRow(
     {},
     inside(
         "toolSpec",
-        Row(
+        ItemRow(
             {},
             NAME,
             by_rule("description", ("description",), str, _write_description),
             inside(
                 "inputSchema",
-                Row({}, by_rule("json", ("input_schema",), dict, _write_schema, soft=True)),
+                ItemRow({}, by_rule("json", ("input_schema",), dict, _write_schema, soft=True)),
                 optional=True,
             ),
             by_rule("strict", ("strict",), bool, _write_strict, soft=True),
@@ -84,7 +84,7 @@ def tool_config_from_wire(config: Wire, members: Members[Reading]) -> None:
                 others[name] = value
     if others:
         members.options["toolConfig"] = others
-        members.reading.unusual = members.reading.unusual or "tools" in others
+        members.reading.must_compare = members.reading.must_compare or "tools" in others
 
 
 def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
@@ -127,7 +127,7 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         if kind is None:
             raise KeyError("toolSpec")
         inner = wire[kind]
-        reading.unusual = True
+        reading.must_compare = True
         return of_provider(wire, reading.endpoint, inner.get("name") if isinstance(inner, dict) else None, kind)
     spec = wire["toolSpec"]
     if len(wire) == 1 and type(spec) is dict and len(spec) == 3:  # most tools
@@ -135,9 +135,9 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         if type(name) is str and name and type(description) is str and description and schema is not None:
             return {"name": name, "description": description, "input_schema": schema}
     tool = read_item(_TOOL, wire, {}, reading)
-    reading.unusual = reading.unusual or "input_schema" not in tool
+    reading.must_compare = reading.must_compare or "input_schema" not in tool
     if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
-        reading.unusual = True
+        reading.must_compare = True
     return tool
 
 

@@ -37,7 +37,7 @@ def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) ->
         raise InvalidWire("content must be a list of blocks", path=pointer(path))
     blocks = blocks_from_wire(content, role, reading, path)
     if role == USER and _holds(content, "document") and not _holds(content, "text"):
-        reading.unusual = True
+        reading.must_compare = True
     return blocks
 
 

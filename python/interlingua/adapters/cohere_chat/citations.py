@@ -113,14 +113,14 @@ def _citation_to_wire(
     wire: Wire = {name: citation[member] for name, member in _SPAN.items() if member in citation}
     wire.update(fields)
     if _source_type(wire) != citation["type"]:
-        message = "the source says what it is, and is kept as it came"
+        message = "the source states its type, and is kept unchanged"
         writing.loss.replace((*path, "type"), _source_type(wire), "unsupported_field", "weakened", message)
     if "content_index" in wire and place is not None:
         wire["content_index"] = place
     source = _document(wire)
     for name in TEXTS:
         if name in citation and source.get(name) != citation[name]:
-            message = "the source says it, and is kept as it came"
+            message = "the source states it, and is kept unchanged"
             if source.get(name) is None:
                 writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
             else:

@@ -8,7 +8,7 @@ conversation. A document is a text, or an object of which the model reads every 
 from typing import Any, Final
 
 from interlingua.adapters._content.media import TEXT, Medium, sent_as, words_of
-from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item, write_item
 from interlingua.adapters._engine.kit import arguments_text, parse_arguments
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import keep_item, put_back_item
@@ -64,7 +64,7 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
     """A document. Raises KeyError or TypeError for what is none."""
     block: Block = {"type": "document", "provider_state": reading.endpoint.state(encoding={"place": place})}
     if type(document) is str:
-        reading.unusual = True
+        reading.must_compare = True
         document = {"data": document}
     return read_item(_DOCUMENT, document, block, reading)
 
@@ -73,13 +73,13 @@ def _read_id(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not str:
         raise TypeError("id")
     block["provider_state"]["id"] = raw
-    reading.unusual = reading.unusual or raw in reading.documents  # of one id one is written
+    reading.must_compare = reading.must_compare or raw in reading.documents  # of one id one is written
     reading.documents.add(raw)
 
 
 def _read_data(raw: Any, block: Block, reading: Reading) -> None:
     block["media_type"], words = _TEXT, raw
-    reading.unusual = reading.unusual or type(raw) is str
+    reading.must_compare = reading.must_compare or type(raw) is str
     if type(raw) is dict and _is_described(raw):
         words = raw["text"]
         block.update({name: raw[name] for name in _DESCRIBED if name in raw})
@@ -87,7 +87,7 @@ def _read_data(raw: Any, block: Block, reading: Reading) -> None:
         block["media_type"], words = _JSON, arguments_text(raw)
     elif type(raw) is not str:
         raise TypeError("data")
-    reading.unusual = reading.unusual or not words
+    reading.must_compare = reading.must_compare or not words
     block["source"] = {"kind": TEXT, "data": words}
 
 
@@ -102,10 +102,10 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     """A document; None for one without words, which is reported. Raises `Refused` for one that is no text."""
     text = words_of(block)
     if text is None or block["source"].get("content") == []:
-        raise Refused("unsupported_source", "the wire takes documents as text")
+        raise Refused("unsupported_source", "the wire accepts documents only as text")
     sent_as(block, Medium(TEXT, text, block.get("media_type")), writing.loss, path)
     if not text:
-        writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
+        writing.loss.drop(path, "empty_content", "lost", "the provider does not accept an empty document")
         return None
     return write_item(_DOCUMENT, block, writing, path)
 
@@ -130,12 +130,12 @@ def _write_data(block: Block, writing: Writing, path: Path) -> Any:
     if parsed is not None and not described and arguments_text(parsed) == text and not _is_described(parsed):
         return parsed
     if media_type != _TEXT:
-        message = "a document is a plain text here"
+        message = "a document is plain text here"
         writing.loss.replace((*path, "media_type"), _TEXT, "unsupported_value", "representation", message)
     return {"text": text, **described}
 
 
-_DOCUMENT: Final = Row(
+_DOCUMENT: Final = ItemRow(
     {},
     Member("id", ("provider_state",), _read_id, _write_id, null=True),
     Member(

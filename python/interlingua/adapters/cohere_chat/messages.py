@@ -87,7 +87,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if lone_text(content):
         spellings["/content"] = {"word": LIST}
     keep_spellings(read, spellings, reading.endpoint, role)
-    reading.unusual = reading.unusual or (answer and bool(spellings))
+    reading.must_compare = reading.must_compare or (answer and bool(spellings))
     return read
 
 
@@ -110,7 +110,7 @@ def _content_from_wire(message: Wire, role: str, reading: Reading) -> list[Block
     """The blocks of `content`."""
     content = message.get("content")
     if not content and (role != ASSISTANT or not message.get("tool_calls")):
-        reading.unusual = True
+        reading.must_compare = True
     if content is None or content == "":
         return []
     if type(content) is str:
@@ -133,7 +133,7 @@ def _assistant_from_wire(message: Wire, reading: Reading, fields: dict[str, Any]
     if answer or not calls:
         # a request says before calls what an answer says beside them
         empty = any(block["type"] == "text" and not block["text"] for block in blocks)
-        reading.unusual = reading.unusual or empty or (bool(calls) and bool(blocks))
+        reading.must_compare = reading.must_compare or empty or (bool(calls) and bool(blocks))
     else:
         for block in blocks:
             if block["type"] == "text":
@@ -250,11 +250,11 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
     for position, index, _ in writing.documents:
         where = ("messages", position, "content", index, "citations_enabled")
         if cited and not messages[position]["content"][index].get("citations_enabled"):
-            message = "the answer cites all documents"
+            message = "the response cites all documents"
             writing.loss.replace(where, True, "required_default", "representation", message)
     # moved last of all: what an entry names must still stand in its place
     for position, index, _ in moving:
-        message = "the model reads documents before what the user said last"
+        message = "the model reads documents before the last user message"
         to = ("messages", last, "content", first)
         writing.loss.move(("messages", position, "content", index), to, "media_moved", "representation", message)
     body["documents"] = [document for _, _, document in [*staying, *moving]]

@@ -7,7 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from typing import Any, Final
 
 from interlingua.adapters._content.media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
-from interlingua.adapters._engine.items import Row, inside, opaque, read_item, text, write_item
+from interlingua.adapters._engine.items import ItemRow, inside, opaque, read_item, text, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Refused
@@ -29,13 +29,13 @@ _DETAILS: Final = ("auto", "low", "high")
 # ---------------------------------------------------------------------------------------------- rows
 
 
-_TEXT: Final = Row({"type": "text"}, text("text", "text"))
-_THINKING: Final = Row({"type": "thinking"}, text("thinking", "text"))
-_IMAGE: Final = Row(
+_TEXT: Final = ItemRow({"type": "text"}, text("text", "text"))
+_THINKING: Final = ItemRow({"type": "thinking"}, text("thinking", "text"))
+_IMAGE: Final = ItemRow(
     {"type": "image_url"},
     inside(
         "image_url",
-        Row(
+        ItemRow(
             {},
             address("url", WEB, BYTES),
             detail(_DETAILS, "high"),
@@ -54,10 +54,10 @@ def part_from_wire(part: Any, reading: Reading, place: str) -> Block:
     try:
         block = _read_part(part, reading, place)
         if place != ASSISTANT or block["type"] == "thinking":  # a text without words may stand beside calls
-            reading.unusual = reading.unusual or block.get("text") == ""
+            reading.must_compare = reading.must_compare or block.get("text") == ""
         return block
     except (KeyError, TypeError):
-        reading.unusual = True
+        reading.must_compare = True
         return opaque(part, part["type"], reading)
 
 
@@ -113,12 +113,12 @@ def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
             sent = located_for(block, (WEB, BYTES), writing)
             known = block.get("media_type") is None or "accepted_image_media_types" in writing.capabilities
             if not known and sent.media_type not in IMAGES:
-                raise Refused("unsupported_source", "the provider takes no image of this type")
+                raise Refused("unsupported_source", "the provider does not accept an image of this type")
             return write_item(_IMAGE, sent_as(block, sent, writing.loss, path), writing, path)
         case "document" if place == TOOL or (place == USER and writing.encoding_of(block).get("place") == _PART):
             document = document_to_wire(block, path, writing)
             if block.get("citations_enabled"):
-                message = "a document in this place is cited in any case"
+                message = "a document in this place is always cited"
                 writing.loss.drop((*path, "citations_enabled"), "unsupported_field", "representation", message)
             return None if document is None else {"type": "document", "document": document}
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") != CALLS:
@@ -139,7 +139,7 @@ def _has_words(block: Block, path: Path, writing: Writing) -> bool:
     """Whether a text says something; else it is left out, reported. An answer may hold empty ones."""
     if block["text"] or writing.answering:
         return True
-    writing.loss.drop(path, "empty_content", "representation", "an empty text says nothing here")
+    writing.loss.drop(path, "empty_content", "representation", "an empty text has no effect here")
     return False
 
 
@@ -150,4 +150,4 @@ def _refuse_thinking(block: Block, writing: Writing) -> None:
     if block.get("provider_state") and not writing.state_of(block):
         raise no_place(block, writing)
     if writing.capabilities.get("supports_thinking") is False and not writing.same_model:
-        raise Refused("unsupported_model", "the model takes no reasoning")
+        raise Refused("unsupported_model", "the model does not support reasoning")

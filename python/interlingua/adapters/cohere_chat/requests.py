@@ -16,10 +16,10 @@ from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_
 from interlingua.adapters._requests.members import (
     MODEL,
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
     Members,
-    Row,
-    Rows,
     one_of,
     whole,
 )
@@ -157,16 +157,16 @@ def from_wire_request(
     body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
-    messages_may, reading.unusual = reading.unusual, False
+    messages_may, reading.must_compare = reading.must_compare, False
     try:
         members = _TABLE.read(body, reading, ("documents", "strict_tools"))
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
         raise malformed("the request", (), NAME) from problem
-    facts, unusual = unmentioned_json(members.request, messages), "strict_tools" in members.options
-    request = _TABLE.keep_request(members, messages, facts, empty=not messages, unusual=unusual)
-    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
+    facts, must_compare = unmentioned_json(members.request, messages), "strict_tools" in members.options
+    request = _TABLE.keep_request(members, messages, facts, empty=not messages, must_compare=must_compare)
+    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.must_compare)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
         if messages_may:
@@ -206,7 +206,7 @@ def _is_no_option(name: str, value: Any, members: Members[Reading]) -> bool:
         asked_by = [{"role": one["role"], "content": []} for one in members.body["messages"] if one["role"] == "user"]
         if not documents_from_wire(value, False, asked_by[:1], members.reading):
             return False
-    raise InvalidWire(f"{name} stands in messages and tools")
+    raise InvalidWire(f"{name} is in messages and tools")
 
 
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
@@ -230,30 +230,30 @@ def _is_choice(value: str, body: Wire) -> bool:
 _FORMS: Final = Forms(
     _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, apart=("tools", "documents")
 )
-_ROWS: Final[Rows] = {
+_ROWS: Final[BodyMembers] = {
     "model": MODEL,
-    "stream": Row(Kind.SWITCH, "stream", plain=()),
-    "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
-    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1)),
-    "p": Row(Kind.NUMBER, "top_p", plain=(0.01, 0.99)),
-    "k": Row(Kind.NUMBER, "top_k", plain=(0, 500)),
-    "frequency_penalty": Row(Kind.NUMBER, "frequency_penalty", plain=(0, 1)),
-    "presence_penalty": Row(Kind.NUMBER, "presence_penalty", plain=(0, 1)),
-    "seed": Row(Kind.INTEGER, "seed", plain=(0, _HIGHEST_SEED), write=seed_within(0, _HIGHEST_SEED)),
-    "stop_sequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(_MOST_STOPS, code="empty_content")),
-    "logprobs": Row(Kind.SWITCH, "logprobs", plain=()),
-    "thinking": Row(
-        {"token_budget": Row(Kind.COUNT)},
+    "stream": BodyMember(Kind.SWITCH, "stream", plain=()),
+    "max_tokens": BodyMember(Kind.COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": BodyMember(Kind.NUMBER, "temperature", plain=(0, 1)),
+    "p": BodyMember(Kind.NUMBER, "top_p", plain=(0.01, 0.99)),
+    "k": BodyMember(Kind.NUMBER, "top_k", plain=(0, 500)),
+    "frequency_penalty": BodyMember(Kind.NUMBER, "frequency_penalty", plain=(0, 1)),
+    "presence_penalty": BodyMember(Kind.NUMBER, "presence_penalty", plain=(0, 1)),
+    "seed": BodyMember(Kind.INTEGER, "seed", plain=(0, _HIGHEST_SEED), write=seed_within(0, _HIGHEST_SEED)),
+    "stop_sequences": BodyMember(Kind.TEXTS, "stop", plain=_are_stops, write=stops(_MOST_STOPS, code="empty_content")),
+    "logprobs": BodyMember(Kind.SWITCH, "logprobs", plain=()),
+    "thinking": BodyMember(
+        {"token_budget": BodyMember(Kind.COUNT)},
         REASONING,
         plain=one_of(_SWITCHES),
         parse=_reasoning_from_wire,
         write=wish_writer("thinking", _reasoning),
     ),
-    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
-    "documents": Row(Kind.LIST, read=_is_no_option),
-    "strict_tools": Row(Kind.ANYTHING, read=_is_no_option),
-    "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
-    "tool_choice": Row(Kind.TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
+    "response_format": BodyMember(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
+    "documents": BodyMember(Kind.LIST, read=_is_no_option),
+    "strict_tools": BodyMember(Kind.ANYTHING, read=_is_no_option),
+    "tools": BodyMember(Kind.LIST, read=tools_reader(tool_from_wire)),
+    "tool_choice": BodyMember(Kind.TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
 _TABLE: Final = Table(
     NAME,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, Usage, count
-from interlingua.adapters._engine.items import Row, write_item
+from interlingua.adapters._engine.items import ItemRow, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
@@ -82,7 +82,7 @@ _COUNTS: Final = _Counts(
 
 
 def _read_message(raw: Any, response: Response, reading: Reading) -> None:
-    reading.unusual = reading.unusual or raw.get("role") != "assistant"
+    reading.must_compare = reading.must_compare or raw.get("role") != "assistant"
     response["message"] = message_from_wire({"role": "assistant", **raw}, reading, answer=True)
     if response["message"]["role"] != "assistant":
         raise ValueError("role")
@@ -98,7 +98,7 @@ def _are_pieces(logprobs: Mapping[str, Any]) -> bool:
     return all(type(piece) is dict and "token_ids" in piece for piece in logprobs["content"])
 
 
-_ANSWER: Final = Row(
+_ANSWER: Final = ItemRow(
     {},
     answers.identity("id", lambda response: answer_id(json.dumps(response["message"]["content"]))),
     answers.message("message", _write_message, _read_message),

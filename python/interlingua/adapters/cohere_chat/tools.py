@@ -15,7 +15,7 @@ from interlingua.adapters._content.tools import (
 )
 from interlingua.adapters._engine.items import (
     Item,
-    Row,
+    ItemRow,
     by_rule,
     inside,
     opaque,
@@ -47,10 +47,10 @@ _SCHEMA: Final = by_rule("parameters", ("input_schema",), dict, _write_schema)
 _SCHEMA.always = True
 
 
-_FUNCTION: Final = inside("function", Row({}, _NAME, DESCRIPTION, _SCHEMA))
-_TOOL: Final = Row({"type": "function"}, _FUNCTION, beside=BESIDE)
-_STRICT_TOOL: Final = Row({"type": "function"}, _FUNCTION, beside=(*BESIDE, "strict"))
-_CALL: Final = Row({"type": "function"}, inside("function", Row({}, _NAME, argument_text())), call_id())
+_FUNCTION: Final = inside("function", ItemRow({}, _NAME, DESCRIPTION, _SCHEMA))
+_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, beside=BESIDE)
+_STRICT_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, beside=(*BESIDE, "strict"))
+_CALL: Final = ItemRow({"type": "function"}, inside("function", ItemRow({}, _NAME, argument_text())), call_id())
 # ---------------------------------------------------------------------------------------------- tools
 
 
@@ -61,7 +61,7 @@ def tool_from_wire(tool: Any, reading: Reading) -> Tool:
     except (KeyError, TypeError):
         if type(tool) is not dict:
             raise
-    reading.unusual = True
+    reading.must_compare = True
     return unreadable_function(tool, reading.endpoint)
 
 
@@ -142,7 +142,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
                 return block
         return read_call(_CALL, call, reading, provider_state=reading.state())
     except (KeyError, TypeError):
-        reading.unusual = True
+        reading.must_compare = True
         return opaque(call, CALLS, reading)
 
 

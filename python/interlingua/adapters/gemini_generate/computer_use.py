@@ -16,7 +16,7 @@ from interlingua.adapters._content.built_in import (
     kind_of_set,
 )
 from interlingua.adapters._content.tools import Tool
-from interlingua.adapters._engine.items import Row, read_item, write_item
+from interlingua.adapters._engine.items import ItemRow, read_item, write_item
 from interlingua.adapters._engine.kit import Wire, keep_spelling
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import camelised
@@ -25,7 +25,7 @@ Item = dict[str, Any]
 NAME: Final = "computerUse"
 _ENVIRONMENT: Final = "environment"
 _EXCLUDED: Final = "excludedPredefinedFunctions"
-_ROW: Final = Row({}, beside=BESIDE)
+_ROW: Final = ItemRow({}, beside=BESIDE)
 _MEMBERS: Final = {model: entry["members"] for _, entry in entries("gemini_generate") for model in entry["models"]}
 """The functions of each model, in all environments."""
 
@@ -57,7 +57,7 @@ def functions(definition: Any, taken: set[str], model: str, reading: Reading) ->
     tools = functions_of_set(NAME, found, reading)
     if tools:
         taken.update(found)
-        reading.unusual = reading.unusual or wire is not definition
+        reading.must_compare = reading.must_compare or wire is not definition
         kept = {name: wire[name] for name in (_ENVIRONMENT, _EXCLUDED) if name in wire}
         keep_spelling(tools[0]["provider_state"], DEFINITION, kept)
         read_item(_ROW, {name: value for name, value in wire.items() if name not in kept}, tools[0], reading)

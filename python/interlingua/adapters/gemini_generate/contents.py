@@ -86,9 +86,9 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             found = user_messages(blocks_from_parts(parts, USER, reading), reading)
             messages += found
             if len(found) > 1 and found[-1]["role"] == "user":
-                reading.unusual = True
+                reading.must_compare = True
             if role != USER or previous == "tool" == found[0]["role"] or reading.open:
-                reading.unusual = True
+                reading.must_compare = True
             previous, begun = found[-1]["role"], False
             if previous == "user":
                 reading.unsigned = False
@@ -116,7 +116,7 @@ def _parts(content: Any, path: Path, reading: Reading) -> list[Wire]:
         raise InvalidWire("a content must be an object with parts", path=pointer(path))
     parts = content.get("parts")
     if not parts or type(parts) is dict:
-        reading.unusual = True
+        reading.must_compare = True
         parts = [] if parts is None else [parts] if type(parts) is dict else parts
     if type(parts) is not list:
         raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))
@@ -181,7 +181,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
             body["contents"] = items.put_back(contents.wires, contents.of, apart=contents.otherwise())
     if contents.wires and not writing.encoding.get("call_first") and begins_with_call(messages, contents.order):
         body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
-        message = "the target takes no call before a user turn: a filler stands before it"
+        message = "the target does not accept a call before a user turn: a filler is placed before it"
         writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
         writing.loss.move(("filler",), ("messages", contents.order[0]), "filler", "representation", message)
     writing.report_merges()
@@ -228,7 +228,7 @@ class _Contents(Turns[Writing]):
             if messages[position]["role"] != "assistant":
                 late = max(late, position)
             elif position < late:
-                why = "a result came when the model had spoken again, and media of results travel behind them to this model"
+                why = "a result follows a later turn of the model, and this model takes media of results only after the results"
                 raise CannotAdapt(why, path=pointer(("messages", late)), adapter=writing.endpoint.adapter)
             if messages[position]["role"] == "tool":
                 last, media = position, media or _holds_media(messages[position])
@@ -269,7 +269,7 @@ class _Contents(Turns[Writing]):
                 if "thoughtSignature" not in part:
                     part["thoughtSignature"] = SENTINEL
                     where = ("messages", position, "content", index, "provider_state", "signature")
-                    why = "the target demands a signature here, and there is none: a stand-in is sent"
+                    why = "the target requires a signature here, and there is none: a stand-in is sent"
                     self.writing.loss.replace(where, SENTINEL, "required_default", "representation", why)
                 return True
         return False
@@ -280,7 +280,7 @@ class _Contents(Turns[Writing]):
         for path, to in writing.media_moves:
             writing.loss.move(path, to, "reordered", "representation", "media follow the text of a result")
         for path, left, to in self.released:
-            message = "results of this model hold text alone: the medium travels in the next user content"
+            message = "results of this model contain only text: the medium is sent in the next user content"
             value = {"type": "text", "text": left}
             writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 

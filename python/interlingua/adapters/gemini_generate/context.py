@@ -77,9 +77,7 @@ class Writing(_turns.Writing):
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
         if canonical in self.calls:
-            raise InvalidRequest(
-                "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
-            )
+            raise InvalidRequest("an earlier call has this id; give each call its own id", path=pointer((*path, "id")))
         name = self.written_tool_name(block["name"], path)
         self.calls[canonical] = name, wire_id
         return name
@@ -125,14 +123,14 @@ def signature_from_wire(raw: Any, reading: Reading) -> str:
     """A signature; an empty one is none. Raises `TypeError` for what cannot be one."""
     if type(raw) is not str:
         raise TypeError("thoughtSignature")
-    reading.unusual = reading.unusual or not raw
+    reading.must_compare = reading.must_compare or not raw
     return raw
 
 
 def _read_thought(raw: Any, _: Block, reading: Reading) -> None:
     if raw is not False:
         raise TypeError("thought")
-    reading.unusual = True
+    reading.must_compare = True
 
 
 SIGNATURE: Final = Member(

@@ -29,7 +29,7 @@ from interlingua.adapters._content.media import (
     source_of,
 )
 from interlingua.adapters._engine.as_read import DETAIL as DETAIL_IS_SAID
-from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, inside, write_item
 from interlingua.adapters._engine.kit import Wire, severity_of
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters.gemini_generate.context import NO_THOUGHT, RESULT, SIGNATURE, USER, Block, Reading, Writing
@@ -84,7 +84,7 @@ def _read_data(raw: Any, block: Block, reading: Reading) -> None:
     if not plain or not may_be_base64(plain) or "media_type" not in block:
         raise TypeError("data")
     block["source"] = source_of(BYTES, plain, reading.endpoint)
-    reading.unusual = reading.unusual or plain != raw
+    reading.must_compare = reading.must_compare or plain != raw
 
 
 def _read_uri(raw: Any, block: Block, reading: Reading) -> None:
@@ -115,11 +115,11 @@ _DETAIL: Final = Member("mediaResolution", ("detail",), _read_detail, _write_det
 
 _TYPE: Final = Member("mimeType", ("media_type",), _read_type, _write_type)
 _SOURCES: Final = {
-    "inlineData": Row({}, _TYPE, Member("data", ("source",), _read_data, _write_data)),
-    "fileData": Row({}, Member("fileUri", ("source",), _read_uri, _write_data), _TYPE),
+    "inlineData": ItemRow({}, _TYPE, Member("data", ("source",), _read_data, _write_data)),
+    "fileData": ItemRow({}, Member("fileUri", ("source",), _read_uri, _write_data), _TYPE),
 }
 _ROWS: Final = {
-    (name, kind): Row(
+    (name, kind): ItemRow(
         {}, inside(name, row), *((_DETAIL,) if kind == "image" else ()), NO_THOUGHT, SIGNATURE, signed=True
     )
     for name, row in _SOURCES.items()
@@ -138,15 +138,15 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         endpoint = writing.endpoint
         refuse_source(block, medium, _TAKES, writing, lambda uri: is_fetched(uri, kind, endpoint))
     if medium.media_type is not None and not _takes(medium.media_type, place, writing):
-        raise Refused("unsupported_source", "the target does not take this media type")
+        raise Refused("unsupported_source", "the target does not accept this media type")
     sent = sent_as(block, medium, writing.loss, path)
     read = _block_type(medium.media_type, "" if medium.kind == BYTES else medium.data)
     if read != kind:
-        message = "the media type says what a medium is"
+        message = "the kind of a medium follows from its media type"
         writing.loss.replace((*path, "type"), read, "unsupported_value", "representation", message)
     if "detail" in sent and not (sent["detail"] in DETAIL.there and _takes_detail(place, writing)):
         severity = severity_of("detail", sent.pop("detail"), "weakened")
-        writing.loss.drop((*path, "detail"), "unsupported_field", severity, "there is no such level in this place")
+        writing.loss.drop((*path, "detail"), "unsupported_field", severity, "this level is not available in this place")
     return write_item(_ROWS["inlineData" if medium.kind == BYTES else "fileData", kind], sent, writing, path)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from interlingua.adapters._content.calls import arguments, call_id, read_call
 from interlingua.adapters._content.media import KINDS
-from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, inside, read_item, same, tool_name, write_item
 from interlingua.adapters._engine.kit import (
     NOTHING,
     UNREADABLE,
@@ -59,18 +59,18 @@ def _write_id(block: Block, writing: Writing, _: Path) -> Any:
     return writing.state_of(block).get("id", ABSENT)
 
 
-_CALL: Final = Row(
+_CALL: Final = ItemRow(
     {},
-    inside("functionCall", Row({}, _NAME, arguments("args"), call_id(write=_write_id))),
+    inside("functionCall", ItemRow({}, _NAME, arguments("args"), call_id(write=_write_id))),
     NO_THOUGHT,
     SIGNATURE,
     signed=True,
 )
-_RESULT: Final = Row(
+_RESULT: Final = ItemRow(
     {},
     inside(
         "functionResponse",
-        Row(
+        ItemRow(
             {},
             same("name", "name", str),
             same("id", "id", str),
@@ -102,12 +102,12 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     content, is_error = _unwrapped(item.get("response", ABSENT), encoding)
     if "parts" in item:
         content += _parts_of_result(item["parts"], reading)
-        reading.unusual = reading.unusual or not item["parts"]
+        reading.must_compare = reading.must_compare or not item["parts"]
     canonical, _ = reading.result(wire_id or None, name)
     if canonical not in reading.calls:
         encoding["name"] = name  # which no call says
     if reading.calls.get(canonical) != (wire_id, name) or type(item.get("response")) is not dict:
-        reading.unusual = True
+        reading.must_compare = True
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
     if is_error:
         result["is_error"] = True
@@ -218,7 +218,7 @@ def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
     """One part of the wire. What is not shaped as the wire documents it stays whole, as an opaque block."""
     if len(part) == 1:
         if type(text := part.get("text")) is str:
-            reading.unusual = reading.unusual or not text
+            reading.must_compare = reading.must_compare or not text
             return {"type": "text", "text": text}
         if (plain := _plain_part(part, place, reading)) is not None:
             return plain
@@ -254,13 +254,13 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
     """A part without canonical meaning, verbatim."""
     kind = kind_of(part)
     if place != MODEL or kind not in _MODEL_ITEMS:
-        reading.unusual = True
+        reading.must_compare = True
     return reading.opaque(kind, part)
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
     members = camelised(part)
-    reading.unusual = reading.unusual or members is not part
+    reading.must_compare = reading.must_compare or members is not part
     present = [
         name for name in members if members[name] is not None
     ]  # some clients write all members that a part can have
@@ -271,7 +271,7 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
     kind = named[0] if named else "text"
     inner: Any = members.get(kind)
     if type(inner) is dict and (plain := camelised(inner)) is not inner:
-        reading.unusual = True
+        reading.must_compare = True
         members = {**members, kind: plain}
     match kind:
         case "text":
@@ -279,13 +279,13 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
                 block = read_item(
                     _THINKING, members, {"type": "thinking", "text": "", "provider_state": reading.state()}, reading
                 )
-                reading.unusual = reading.unusual or place != MODEL
+                reading.must_compare = reading.must_compare or place != MODEL
             else:
                 block = read_item(_TEXT, members, {"type": "text"}, reading)
-            reading.unusual = reading.unusual or not block["text"]
+            reading.must_compare = reading.must_compare or not block["text"]
             return block
         case "inlineData" | "fileData":
-            reading.unusual = reading.unusual or place == SYSTEM
+            reading.must_compare = reading.must_compare or place == SYSTEM
             return medium_from_wire(members, kind, reading)
         case "functionCall" if place == MODEL:
             return _call_from_wire(members, reading)
@@ -336,7 +336,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
             case "thinking" if place == MODEL and writing.is_native(block):
                 return _thinking_to_wire(block, writing, path)
             case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
-                raise Refused("unsigned_thinking", "reasoning is only taken back from where it came")
+                raise Refused("unsigned_thinking", "the provider accepts only its own reasoning")
             case "thinking" | "redacted_thinking" if place == MODEL:
                 raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
             case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
@@ -360,7 +360,7 @@ def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 
 def _report_empty(writing: Writing, path: Path) -> None:
-    writing.loss.drop(path, "empty_content", "representation", "the target takes no empty text")
+    writing.loss.drop(path, "empty_content", "representation", "the target does not accept an empty text")
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -375,8 +375,8 @@ def _read_proof(raw: Any, block: Block, reading: Reading) -> None:
         block["signature"] = signature
 
 
-_TEXT: Final = Row({}, same("text", "text", str, needed=True), NO_THOUGHT, SIGNATURE, signed=True)
-_THINKING: Final = Row(
+_TEXT: Final = ItemRow({}, same("text", "text", str, needed=True), NO_THOUGHT, SIGNATURE, signed=True)
+_THINKING: Final = ItemRow(
     {"thought": True},
     same("text", "text", str, always=True),
     Member(
@@ -395,9 +395,9 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     value: Wire = block["value"]
     kind = kind_of(value)
     if not value:
-        raise Refused("empty_content", "the target takes no empty part")
+        raise Refused("empty_content", "the target does not accept an empty part")
     if place != _PLACES.get(kind, place) or (place == RESULT and kind not in ("inlineData", "fileData")):
-        raise Refused("unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item cannot be represented in this place")
     return native_item(block, kind, lambda part, reading: block_from_part(part, place, reading), writing, path)
 
 
@@ -440,11 +440,11 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     if media or late:
         whole["parts"] = media + late
     if block.get("is_error"):
-        message = "the failure travels as the member error of the response"
+        message = "the failure is written as the member error of the response"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
         if texts == [""]:
             empty = next(at for at, item in enumerate(content) if item["type"] == "text")
-            message = "a failure without a text is the empty text on the wire"
+            message = "a failure without a text is an empty text on the wire"
             writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
     return [write_item(_RESULT, whole, writing, path)]
 

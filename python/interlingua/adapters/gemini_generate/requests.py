@@ -17,10 +17,10 @@ from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
     Members,
-    Row,
-    Rows,
     Writer,
     model_to_wire,
     one_of,
@@ -111,7 +111,7 @@ def from_wire_request(
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
-    contents_may, reading.unusual = reading.unusual, False
+    contents_may, reading.must_compare = reading.must_compare, False
     reading.model = _model_of(wire, body) or ""
     members = _TABLE.read(body, reading)
     members.words.update(encoding)
@@ -121,12 +121,12 @@ def from_wire_request(
         messages, range(len(messages))
     ):
         encoding["call_first"] = True
-    unusual = _is_unusual(members.request, body)
-    request = _TABLE.keep_request(members, messages, empty=not contents, unusual=unusual)
+    must_compare = _is_unusual(members.request, body)
+    request = _TABLE.keep_request(members, messages, empty=not contents, must_compare=must_compare)
     if contents_may:
         note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
-    if request.get("tools") and may_differ(reading.unusual):
+    if request.get("tools") and may_differ(reading.must_compare):
         offered = Offered(body["tools"], reading.offered)
         tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss(), reading.model), read=offered)
     if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
@@ -167,8 +167,8 @@ def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
     return type(value) is str  # with the address
 
 
-def _number(kind: str, member: str, lowest: Any, highest: Any, write: Writer[Writing] | None = None) -> Row:
-    return Row(kind, member, plain=(lowest, highest), write=write, as_text=True)
+def _number(kind: str, member: str, lowest: Any, highest: Any, write: Writer[Writing] | None = None) -> BodyMember:
+    return BodyMember(kind, member, plain=(lowest, highest), write=write, as_text=True)
 
 
 def _reasoning_from_wire(config: Wire) -> Reasoning | None:
@@ -308,7 +308,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     _TABLE.write_options(request, body, writing)
     if "cachedContent" in body and not _CACHED.isdisjoint(body):
         del body["cachedContent"]
-        message = "the target takes a cache only in the place of instructions and tools"
+        message = "the target accepts a cache only instead of instructions and tools"
         writing.loss.drop(("options", NAME, "cachedContent"), "combination", "lost", message)
 
 
@@ -319,7 +319,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
     if writing.source.get("logprobs"):
         return within(name, value, 0, MOST_LOGPROBS, writing)
     severity = severity_of(name, value, "lost")
-    writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+    writing.loss.drop((name,), "combination", severity, "alternatives are returned only with log probabilities")
     return None
 
 
@@ -387,7 +387,7 @@ _FORMS: Final = Forms(_form, json=_JSON, enforced=True)
 
 def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     taken = writing.dialect.get("labels") is True
-    message = "the target keeps no such data with a request"
+    message = "the target does not accept this data with a request"
 
     def fits(label: str, text: Any) -> bool:
         return taken and type(text) is str and _is_label(label) and _is_label(text)
@@ -405,19 +405,19 @@ def _is_label(text: str) -> bool:
 # ---------------------------------------------------------------------------------------------- rows
 
 
-_ROWS: Final[Rows] = {
-    "model": Row(Kind.TEXT, read=_read_model, covers=("model",)),
-    "tools": Row(Kind.LIST, read=_read_tools),
-    "toolConfig": Row(
+_ROWS: Final[BodyMembers] = {
+    "model": BodyMember(Kind.TEXT, read=_read_model, covers=("model",)),
+    "tools": BodyMember(Kind.LIST, read=_read_tools),
+    "toolConfig": BodyMember(
         {
-            "functionCallingConfig": Row(
-                {"mode": Row(Kind.ANYTHING, plain=is_mode), "allowedFunctionNames": Row(Kind.ANYTHING)}
+            "functionCallingConfig": BodyMember(
+                {"mode": BodyMember(Kind.ANYTHING, plain=is_mode), "allowedFunctionNames": BodyMember(Kind.ANYTHING)}
             )
         },
         read=_read_choice,
         covers=("tool_choice",),
     ),
-    "generationConfig": Row(
+    "generationConfig": BodyMember(
         {
             "temperature": _number(Kind.NUMBER, "temperature", 0, 2),
             "topP": _number(Kind.NUMBER, "top_p", 0, 1),
@@ -428,16 +428,18 @@ _ROWS: Final[Rows] = {
             "candidateCount": _number(Kind.ANSWERS, "n", 1, 8),
             "seed": _number(Kind.INTEGER, "seed", -SEEDS, SEEDS - 1, seed_within(-SEEDS, SEEDS - 1)),
             "logprobs": _number(Kind.COUNT, "top_logprobs", 0, MOST_LOGPROBS, _top_logprobs),
-            "stopSequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
-            "responseLogprobs": Row(Kind.SWITCH, "logprobs", plain=()),
-            "responseMimeType": Row(Kind.TEXT, FORMAT, _read_format, plain=one_of((_JSON,)), write=form_writer(_FORMS)),
-            "responseJsonSchema": Row(Kind.ANYTHING, FORMAT, _read_format, plain=is_taken),
-            "responseSchema": Row(Kind.OBJECT, FORMAT, _read_format),
-            "thinkingConfig": Row(
+            "stopSequences": BodyMember(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
+            "responseLogprobs": BodyMember(Kind.SWITCH, "logprobs", plain=()),
+            "responseMimeType": BodyMember(
+                Kind.TEXT, FORMAT, _read_format, plain=one_of((_JSON,)), write=form_writer(_FORMS)
+            ),
+            "responseJsonSchema": BodyMember(Kind.ANYTHING, FORMAT, _read_format, plain=is_taken),
+            "responseSchema": BodyMember(Kind.OBJECT, FORMAT, _read_format),
+            "thinkingConfig": BodyMember(
                 {
-                    "includeThoughts": Row(Kind.SWITCH, plain=()),
-                    "thinkingBudget": Row(Kind.INTEGER, plain=(-1, None)),
-                    "thinkingLevel": Row(Kind.TEXT, plain=_is_level),
+                    "includeThoughts": BodyMember(Kind.SWITCH, plain=()),
+                    "thinkingBudget": BodyMember(Kind.INTEGER, plain=(-1, None)),
+                    "thinkingLevel": BodyMember(Kind.TEXT, plain=_is_level),
                 },
                 REASONING,
                 parse=_reasoning_from_wire,
@@ -445,8 +447,8 @@ _ROWS: Final[Rows] = {
             ),
         }
     ),
-    "serviceTier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS, "standard")),
-    "labels": Row(Kind.OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
+    "serviceTier": BodyMember(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS, "standard")),
+    "labels": BodyMember(Kind.OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
 }
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
 

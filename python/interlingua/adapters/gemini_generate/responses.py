@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.choices import NUMBER, Choices
 from interlingua.adapters._answers.usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
-from interlingua.adapters._engine.items import ABSENT, Member, Row, inside
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, inside
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of
 from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
 from interlingua.adapters._structured import unwrap_answer_call
@@ -113,7 +113,7 @@ def report_citations(
         given, read_again = block.get("citations") or [], again.get("citations") or []
         if difference([_source(one) for one in given], [_source(one) for one in read_again]) is not None:
             where = (*path, position, "citations")
-            message = "the grounding names other sources of this text"
+            message = "the grounding has other sources for this text"
             writing.loss.replace(where, read_again, "combination", "weakened", message)
 
 
@@ -146,7 +146,7 @@ def from_wire_response(
     for choice, candidate in zip(choices, candidates or (), strict=False):
         if _SOURCES in candidate:
             cite(choice["message"]["content"], candidate, endpoint)
-    readings[0].unusual = readings[0].unusual or "promptFeedback" in body
+    readings[0].must_compare = readings[0].must_compare or "promptFeedback" in body
     response = _finished(choices, body)
     _CANDIDATES.keep_unusual(choices, body, readings, _by_rule, _keep_message)
     return unwrap_answer_call(response), []
@@ -232,7 +232,7 @@ def _read_content(raw: Any, choice: Response, reading: Reading) -> None:
     message: Block = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
     if extra := {name: value for name, value in raw.items() if name not in CONTENT}:
         message["provider_state"] = reading.endpoint.state(fields=extra)
-    reading.unusual = reading.unusual or not parts or bool(reading.silent) or raw.get("role") != MODEL
+    reading.must_compare = reading.must_compare or not parts or bool(reading.silent) or raw.get("role") != MODEL
     choice["message"] = message
 
 
@@ -264,7 +264,7 @@ def _read_number(raw: Any, choice: Response, reading: Reading) -> None:
     """Some servers write the number of a word."""
     if type(raw) is not int:
         raise TypeError("finishReason")
-    reading.unusual = True
+    reading.must_compare = True
     choice["finish_reason_raw"] = FINISH_NUMBERS[raw] if 0 <= raw < len(FINISH_NUMBERS) else str(raw)
 
 
@@ -293,7 +293,7 @@ def answer_id(response: Response) -> str:
 _END: Final = answers.by_rule("finishReason", ("finish_reason_raw",), str, _write_end)
 _END.read = _read_number
 _BESIDE: Final = (*answers.AROUND, "alternatives")
-_CANDIDATE: Final = Row(
+_CANDIDATE: Final = ItemRow(
     {},
     Member("content", ("message",), _read_content, _write_content, null=True),
     NUMBER,
@@ -304,7 +304,7 @@ _CANDIDATE: Final = Row(
 _CANDIDATES: Final = Choices(
     "candidates",
     ENDS,
-    Row(
+    ItemRow(
         {},
         inside(Choices.FIRST, _CANDIDATE, optional=True),
         answers.usage("usageMetadata", COUNTS, demanded=True),

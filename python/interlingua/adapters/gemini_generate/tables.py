@@ -6,7 +6,7 @@ from typing import Final
 
 from interlingua.adapters._engine.kit import BiMap, Wire
 from interlingua.adapters._engine.writing import ToolNames
-from interlingua.adapters._requests.members import Rows
+from interlingua.adapters._requests.members import BodyMembers
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"
@@ -66,7 +66,7 @@ def camelised(item: Wire) -> Wire:
             for name, value in item.items()}  # fmt: skip
 
 
-def in_first_names(item: Wire, rows: Rows, names: dict[str, str], above: str = "") -> Wire:
+def in_first_names(item: Wire, rows: BodyMembers, names: dict[str, str], above: str = "") -> Wire:
     """The members under the names that the wire documents first; `names` gets those that they came with, by place."""
     found = item
     if not SNAKE.isdisjoint(item):

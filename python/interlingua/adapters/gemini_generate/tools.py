@@ -37,7 +37,7 @@ from interlingua.adapters._content.tools import (
     refuse_second,
     write_tools,
 )
-from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, read_item, tool_name, write_item
 from interlingua.adapters._engine.kit import NOTHING, BiMap, Wire
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_differ
@@ -142,13 +142,15 @@ def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
     target: str = made["$ref"]
     if target.startswith("#/definitions/"):
         made["$ref"] = "#/$defs/" + target.removeprefix("#/definitions/")
-        loss.replace((*path, "$ref"), made["$ref"], "schema_rewritten", "representation", "definitions have one place")
+        loss.replace(
+            (*path, "$ref"), made["$ref"], "schema_rewritten", "representation", "all definitions are in one place"
+        )
     _unite_definitions(made, loss, path)
     for name in [name for name in made if not (name == "$ref" or (name[:1] == "$" and _takes(name, made[name])))]:
         del made[name]
         weak = name not in _SILENT and name not in ("description", "title")
         code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "representation")
-        loss.drop((*path, name), code, severity, "a reference stands alone")
+        loss.drop((*path, name), code, severity, "a reference has no other keywords next to it")
 
 
 def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
@@ -159,7 +161,7 @@ def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
     if "$defs" not in made:
         rename(made, "definitions", "$defs", loss, path)
     elif type(there := made["$defs"]) is dict and there.keys().isdisjoint(older):
-        message = "definitions have one place"
+        message = "all definitions are in one place"
         for name in older:
             loss.move(
                 (*path, "definitions", name), (*path, "$defs", name), "schema_rewritten", "representation", message
@@ -230,7 +232,7 @@ def _read_parameters(raw: Any, tool: Tool, reading: Reading) -> None:
     tool["input_schema"] = json_schema(raw)
 
 
-_FUNCTION: Final = Row(
+_FUNCTION: Final = ItemRow(
     {},
     tool_name(),
     DESCRIPTION,
@@ -266,14 +268,16 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
                         for position, function in enumerate(functions)
                     ]
                     lists += 1
-                    reading.unusual = reading.unusual or functions is not definition or not functions or lists > 1
+                    reading.must_compare = (
+                        reading.must_compare or functions is not definition or not functions or lists > 1
+                    )
             # functions stand in one object, each other tool in one of its own
-            reading.unusual = reading.unusual or len(item) - list(item.values()).count(None) != 1
+            reading.must_compare = reading.must_compare or len(item) - list(item.values()).count(None) != 1
             reading.offered.append(range(before, len(found)))
             kept.append(spellings)
     except (KeyError, TypeError):
         return None
-    if not may_differ(reading.unusual):
+    if not may_differ(reading.must_compare):
         for spellings, held in zip(kept, reading.offered, strict=True):
             keep_spellings(found[held.start], spellings, reading.endpoint)
     return found or None
@@ -294,7 +298,7 @@ def _camelised(item: Any, reading: Reading) -> Wire:
     if type(item) is not dict or "" in item:
         raise TypeError("an object is missing")
     named = camelised(item)
-    reading.unusual = reading.unusual or named is not item
+    reading.must_compare = reading.must_compare or named is not item
     return named
 
 
@@ -303,8 +307,8 @@ def _function_from_wire(function: Any, place: str, spellings: Spellings, reading
     wire = _camelised(function, reading)
     tool = read_item(_FUNCTION, wire, {}, reading)
     schema = tool.get("input_schema", _PLAIN_OBJECT)
-    reading.unusual = reading.unusual or schema.get("type") != "object" or not fits(schema, DIALECT)
-    if (parameters := wire.get("parameters")) is not None and not reading.unusual:
+    reading.must_compare = reading.must_compare or schema.get("type") != "object" or not fits(schema, DIALECT)
+    if (parameters := wire.get("parameters")) is not None and not reading.must_compare:
         written = {**wire, "parametersJsonSchema": schema}
         del written["parameters"]
         known = imprint(written)
@@ -416,7 +420,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         body["tools"] = items.put_back(wires, of)
         if moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they do not go as they came
             for position in moved:
-                to, message = of[home + 1][0], "all functions stand together"
+                to, message = of[home + 1][0], "all functions are together"
                 writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 

@@ -38,7 +38,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     image of an answer is, and the official one for Python fails on the texts that its server would send.
     """
     if writing.answering and not writing.state_of(block):
-        raise Refused("unsupported_block", "an answer has no images that every client of this wire can read")
+        raise Refused("unsupported_block", "a response has no images that every client of this wire can read")
     refuse_kind(block, writing)
     data: str = located(block).data
     refuse_source(block, located(block), (BYTES,), writing)
@@ -63,15 +63,15 @@ def image_from_wire(image: Any, reading: Reading) -> Block:
     if isinstance(image, str):
         inline = parse_data_uri(image)
         data = image if inline is None else inline[1]
-        reading.unusual = reading.unusual or inline is not None
+        reading.must_compare = reading.must_compare or inline is not None
         if data and may_be_base64(data):
             return {
                 "type": "image",
                 "source": source_of(BYTES, data, reading.endpoint),
                 "media_type": sniff("image", data),
             }
-        reading.unusual = True
+        reading.must_compare = True
         if image.startswith(("http://", "https://")):
             return {"type": "image", "source": source_of(WEB, image, reading.endpoint)}
-    reading.unusual = True
+    reading.must_compare = True
     return opaque({"image": image}, IMAGES, reading)

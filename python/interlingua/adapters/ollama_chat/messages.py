@@ -80,7 +80,7 @@ def _refuse_doubled(messages: list[Message]) -> None:
     calls = {block["id"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
     for position in range(len(messages) - 1, -1, -1):
         if messages[position]["role"] == "tool" and messages[position]["content"][0]["tool_use_id"] not in calls:
-            why = "this result came without a call, and would now be read as that of another one"
+            why = "this result was read without a call, and would now be read as the result of another call"
             where = ("messages", position, "content", 0, "tool_use_id")
             raise InvalidRequest(why, path=pointer(where), adapter=NAME)
 
@@ -279,7 +279,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if role == "assistant":
         reading.turn()
     content = message.get("content")
-    reading.unusual = reading.unusual or role != written or type(content) is not str
+    reading.must_compare = reading.must_compare or role != written or type(content) is not str
     if len(message) == 2 and type(content) is str and role != "tool":
         return {"role": role, "content": [{"type": "text", "text": content}]}
     if role == "tool":
@@ -293,11 +293,11 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
     readable = message.get("role") == "assistant" and type(message.get("content")) is str
-    reading.unusual = reading.unusual or not readable or not all(message.get(name, True) for name in _LISTS)
+    reading.must_compare = reading.must_compare or not readable or not all(message.get(name, True) for name in _LISTS)
     spellings: Spellings = {}
     read = {"role": "assistant", "content": _blocks(message, "assistant", reading, spellings, answer=True)}
     fields = other_members(message, _ASSISTANT, spellings)
-    reading.unusual = reading.unusual or bool(spellings)
+    reading.must_compare = reading.must_compare or bool(spellings)
     return _finish(read, fields, {}, reading)
 
 
@@ -349,7 +349,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     call, unknown = reading.result(wire_id, named if isinstance(named, str) else None)
     known_id, called = reading.calls.get(call, ("", None))
     usual = wire_id is not None or (known_id is None and "tool_call_id" not in message)
-    reading.unusual = reading.unusual or not usual or name is None or not message.get("images", True)
+    reading.must_compare = reading.must_compare or not usual or name is None or not message.get("images", True)
     spellings: Spellings = {}
     fields = other_members(message, _TOOL, spellings)
     if name is not None and name != called:

@@ -13,9 +13,9 @@ from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
-    Row,
-    Rows,
     write_nothing,
 )
 from interlingua.adapters._requests.reasoning import level_of, wish_writer
@@ -114,12 +114,12 @@ def from_wire_request(
     body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
-    messages_may, reading.unusual = reading.unusual, False
+    messages_may, reading.must_compare = reading.must_compare, False
     members = _TABLE.read(body, reading)
     if body.get("stream") is None:  # the wire's own default
         members.request["stream"] = True
     request = _TABLE.keep_request(members, messages)
-    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
+    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.must_compare)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
         if messages_may:
@@ -153,31 +153,33 @@ def _is_format(value: Any, _: Wire) -> bool:
     return value == "json" or type(value) is dict
 
 
-_ROWS: Final[Rows] = {
+_ROWS: Final[BodyMembers] = {
     "model": MODEL,
-    "stream": Row(Kind.SWITCH, "stream", plain=(), write=write_nothing),
-    "think": Row(
+    "stream": BodyMember(Kind.SWITCH, "stream", plain=(), write=write_nothing),
+    "think": BodyMember(
         Kind.SWITCH_OR_TEXT,
         REASONING,
         plain=_is_think,
         parse=_think_from_wire,
         write=wish_writer("thinking", _reasoning),
     ),
-    "format": Row(Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(_FORMS)),
-    "logprobs": Row(Kind.SWITCH, "logprobs", plain=()),
-    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
-    "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
-    "options": Row(
+    "format": BodyMember(
+        Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(_FORMS)
+    ),
+    "logprobs": BodyMember(Kind.SWITCH, "logprobs", plain=()),
+    "top_logprobs": BodyMember(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "tools": BodyMember(Kind.LIST, read=tools_reader(tool_from_wire)),
+    "options": BodyMember(
         {
-            "num_predict": Row(Kind.INTEGER, "max_output_tokens", plain=(0, None), parse=_limit_from_wire),
-            "temperature": Row(Kind.NUMBER, "temperature", plain=()),
-            "top_p": Row(Kind.NUMBER, "top_p", plain=()),
-            "top_k": Row(Kind.NUMBER, "top_k", plain=()),
-            "min_p": Row(Kind.NUMBER, "min_p", plain=()),
-            "frequency_penalty": Row(Kind.NUMBER, "frequency_penalty", plain=()),
-            "presence_penalty": Row(Kind.NUMBER, "presence_penalty", plain=()),
-            "seed": Row(Kind.INTEGER, "seed", plain=()),
-            "stop": Row(Kind.TEXTS, "stop", plain=()),
+            "num_predict": BodyMember(Kind.INTEGER, "max_output_tokens", plain=(0, None), parse=_limit_from_wire),
+            "temperature": BodyMember(Kind.NUMBER, "temperature", plain=()),
+            "top_p": BodyMember(Kind.NUMBER, "top_p", plain=()),
+            "top_k": BodyMember(Kind.NUMBER, "top_k", plain=()),
+            "min_p": BodyMember(Kind.NUMBER, "min_p", plain=()),
+            "frequency_penalty": BodyMember(Kind.NUMBER, "frequency_penalty", plain=()),
+            "presence_penalty": BodyMember(Kind.NUMBER, "presence_penalty", plain=()),
+            "seed": BodyMember(Kind.INTEGER, "seed", plain=()),
+            "stop": BodyMember(Kind.TEXTS, "stop", plain=()),
         }
     ),
 }

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, count
-from interlingua.adapters._engine.items import ABSENT, Member, Row, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
@@ -71,10 +71,10 @@ def _counted(name: str, bucket: str) -> Member:
 
 
 def _read_done(raw: Any, _: Response, reading: Reading) -> None:
-    reading.unusual = reading.unusual or raw is not True
+    reading.must_compare = reading.must_compare or raw is not True
 
 
-_ANSWER: Final = Row(
+_ANSWER: Final = ItemRow(
     {},
     answers.model("model"),
     answers.message("message", _write_message, _read_message),

@@ -36,8 +36,8 @@ from interlingua.adapters._content.tools import (
 from interlingua.adapters._engine.items import (
     ABSENT,
     Item,
+    ItemRow,
     Member,
-    Row,
     by_rule,
     inside,
     opaque,
@@ -145,7 +145,7 @@ class _References:
             self._left -= 1
             target = {**found, **{name: value for name, value in target.items() if name != "$ref"}}
         if target is not part:
-            message = "the server takes no references: what it stands for is written out"
+            message = "the server does not accept references: the referenced schema is inserted"
             self._loss.replace(path, target, "schema_rewritten", "representation", message)
         return target
 
@@ -179,22 +179,23 @@ def _described_member(name: str, *kinds: type) -> Member:
     def read(raw: Any, _: Item, reading: Reading) -> None:
         if type(raw) not in kinds:
             raise TypeError(name)
-        reading.unusual = True
+        reading.must_compare = True
 
     return Member(name, (), read, lambda item, writing, path: ABSENT)
 
 
 _NAME: Final = tool_name(lambda item, writing, path: item["name"])
 _PARAMETERS: Final = by_rule("parameters", ("input_schema",), dict, _write_schema)
-_TOOL: Final = Row(
+_TOOL: Final = ItemRow(
     {"type": "function"},
-    inside("function", Row({}, _NAME, DESCRIPTION, _PARAMETERS)),
+    inside("function", ItemRow({}, _NAME, DESCRIPTION, _PARAMETERS)),
     beside=BESIDE,
 )
-_CALL: Final = Row(
+_CALL: Final = ItemRow(
     {},
     inside(
-        "function", Row({}, _NAME, arguments("arguments", _read_text), _described_member("index", int, float, Decimal))
+        "function",
+        ItemRow({}, _NAME, arguments("arguments", _read_text), _described_member("index", int, float, Decimal)),
     ),
     _described_member("type", str),
     call_id(write=_write_id),
@@ -228,10 +229,10 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     try:
         read = read_item(_TOOL, tool, {}, reading)
     except (KeyError, TypeError):
-        reading.unusual = True
+        reading.must_compare = True
         return unreadable_function(tool, reading.endpoint)
     if (schema := read.get("input_schema")) is not None and not is_kept_whole(schema):
-        reading.unusual = True
+        reading.must_compare = True
     return read
 
 
@@ -257,5 +258,5 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
                 return block
         return read_call(_CALL, call, reading, provider_state=reading.state())
     except (KeyError, TypeError):
-        reading.unusual = True
+        reading.must_compare = True
         return opaque(call, CALLS, reading)

@@ -134,7 +134,7 @@ def _begun(wire: Wire, position: int, writing: Writing) -> Wire:
         report_prefill(position, writing)
     elif "prefix" not in wire:
         path = ("messages", position, "provider_state", "fields", "prefix")
-        message = "the provider takes a last message of the model only as the beginning of its answer"
+        message = "the provider accepts a last message of the model only as a prefill"
         writing.loss.replace(path, True, "required_default", "representation", message)
         return {**wire, "prefix": True}
     return wire
@@ -184,7 +184,7 @@ class _Runs:
     def report(self) -> None:
         """Reports what was moved."""
         for path, to, left in self._entries:
-            message = "a tool message holds text alone: the medium travels in the next user message"
+            message = "a tool message contains only text: the medium is sent in the next user message"
             value = {"type": "text", "text": left}
             self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
@@ -198,7 +198,7 @@ def _without_those_of_the_model(message: Message, path: Path, writing: Writing) 
     for name in fields:
         if name in OF_THE_MODEL:
             at = (*path, "provider_state", "fields", name)
-            writing.loss.drop(at, "unsupported_field", "weakened", "a turn of the model alone has this member")
+            writing.loss.drop(at, "unsupported_field", "weakened", "only a turn of the model has this member")
     left = {name: value for name, value in fields.items() if name not in OF_THE_MODEL}
     return {**message, "provider_state": {**state, "fields": left}}
 
@@ -284,7 +284,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if len(message) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
     if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
-        reading.unusual = True
+        reading.must_compare = True
     read: Message = {"role": role, "content": content_from_wire(message, reading)}
     return finish_reading(message, read, _PLAIN, Kept(), reading, _form_of(content, reading))
 
@@ -293,7 +293,7 @@ def _form_of(content: Any, reading: Reading) -> dict[str, Any] | None:
     """How a content came, where it is not written so."""
     text = lone_text(content)
     if text == "":
-        reading.unusual = True
+        reading.must_compare = True
     return {"word": LIST} if text else None
 
 
@@ -305,12 +305,12 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
     if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
         call, unknown = reading.result(wire_id or None)  # most results
-        reading.unusual = reading.unusual or not wire_id
+        reading.must_compare = reading.must_compare or not wire_id
         return result_message(call, [{"type": "text", "text": content}], reading, unknown)
     kept, known = Kept(), _TOOL
     legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
     if legacy or not isinstance(wire_id, str) or not wire_id:
-        reading.unusual = True
+        reading.must_compare = True
         wire_id = None
     call, unknown = reading.result(wire_id, called_by)
     if called_by is not None and (legacy or reading.calls.get(call, ("", ""))[1] == called_by):

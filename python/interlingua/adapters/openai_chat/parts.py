@@ -30,7 +30,7 @@ from interlingua.adapters._content.media import (
     sent_as,
     source,
 )
-from interlingua.adapters._engine.items import Item, Member, Row, inside, opaque, read_item, text, write_item
+from interlingua.adapters._engine.items import Item, ItemRow, Member, inside, opaque, read_item, text, write_item
 from interlingua.adapters._engine.kit import Wire, keep, keep_spelling, within
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, lone_text
@@ -68,20 +68,24 @@ def _format(media_type: str) -> str:
     return AUDIO.back.get(media_type) or media_type.removeprefix("audio/")
 
 
-_TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK)
-_OUTPUT_TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
-_REFUSAL: Final = Row(
+_TEXT: Final = ItemRow({"type": "text"}, text("text", "text", needed=True), mark=MARK)
+_OUTPUT_TEXT: Final = ItemRow({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
+_REFUSAL: Final = ItemRow(
     {"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal", "citations")
 )
-_IMAGE: Final = Row(
-    {"type": "image_url"}, inside("image_url", Row({}, address("url", WEB, BYTES), detail(soft=True)), "url"), mark=MARK
+_IMAGE: Final = ItemRow(
+    {"type": "image_url"},
+    inside("image_url", ItemRow({}, address("url", WEB, BYTES), detail(soft=True)), "url"),
+    mark=MARK,
 )
-_VIDEO: Final = Row({"type": "video_url"}, inside("video_url", Row({}, address("url", WEB, BYTES)), "url"), mark=MARK)
-_AUDIO: Final = Row(
+_VIDEO: Final = ItemRow(
+    {"type": "video_url"}, inside("video_url", ItemRow({}, address("url", WEB, BYTES)), "url"), mark=MARK
+)
+_AUDIO: Final = ItemRow(
     {"type": "input_audio"},
     inside(
         "input_audio",
-        Row(
+        ItemRow(
             {},
             source("data", BYTES),
             Member(
@@ -91,12 +95,12 @@ _AUDIO: Final = Row(
     ),
     mark=MARK,
 )
-_FILE: Final = Row(
+_FILE: Final = ItemRow(
     {"type": "file"},
-    inside("file", Row({}, address("file_id", FILE), address("file_data", WEB, BYTES), file_name(soft=True))),
+    inside("file", ItemRow({}, address("file_id", FILE), address("file_data", WEB, BYTES), file_name(soft=True))),
     mark=MARK,
 )
-_DOCUMENT: Final = Row(
+_DOCUMENT: Final = ItemRow(
     {"type": "document_url"},
     address("document_url", WEB, BYTES),
     text("document_name", "name"),
@@ -138,10 +142,10 @@ def _medium_to_wire(block: Block, path: Path, writing: Writing, place: str) -> W
     part = encoding.get("part")
     if place != ASSISTANT or "member" not in encoding:  # what the provider itself said it takes back
         if kind == "video" and not (dialect.get("video_url") or part):
-            raise Refused("unsupported_block", "the wire has no part for a video")
+            raise Refused("unsupported_block", "the wire does not support video")
         refuse_kind(block, writing)
         if place != USER and not (place == TOOL and dialect.get("tool_result_media")):
-            raise Refused("unsupported_block", f"{kind} has no form in a message of this role")
+            raise Refused("unsupported_block", f"{kind} cannot be represented in a message of this role")
     by_url = kind == "document" and block["source"]["kind"] == WEB and not part and dialect.get("document_url")
     may_be_url = part or by_url or (kind == "document" and dialect.get("file_url"))
     sent = located_for(block, (*_TAKES[kind], WEB) if may_be_url else _TAKES[kind], writing)
@@ -149,7 +153,7 @@ def _medium_to_wire(block: Block, path: Path, writing: Writing, place: str) -> W
         media_type = bare_type(sent.media_type or "")
         sent = Medium(BYTES, sent.data, _AUDIO_ALIASES.get(media_type, media_type))
         if _format(sent.media_type or "") not in (dialect.get("audio_formats") or AUDIO.there):
-            raise Refused("unsupported_source", "the wire takes no sound of this format")
+            raise Refused("unsupported_source", "the wire does not accept audio of this format")
     row = _DOCUMENT if (by_url or part == "document_url") and sent.kind != FILE else _MEDIA[kind]
     return write_item(row, sent_as(block, sent, writing.loss, path), writing, path)
 
@@ -326,7 +330,7 @@ def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
     if type(content) is str:
         return [{"type": "text", "text": content}]
     if not content:
-        reading.unusual = True
+        reading.must_compare = True
     if content is None:
         return []
     if type(content) is list:
@@ -334,7 +338,7 @@ def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
         for block in blocks:
             if block["type"] != "text" or "refusal" in block:
                 usual = (block["type"] == "image" and role == USER) or block["type"] == "opaque"
-                reading.unusual = reading.unusual or not usual
+                reading.must_compare = reading.must_compare or not usual
         return blocks
     if type(content) is not dict:
         raise TypeError("content")
@@ -355,7 +359,7 @@ def answer_content(message: Wire, reading: Reading) -> list[Block]:
 
 def _as_text(content: Any, reading: Reading) -> Block:
     """The text of a content that is no list of parts: the object that a schema asked for (Cloudflare)."""
-    reading.unusual = True
+    reading.must_compare = True
     return {"type": "text", "text": json.dumps(content).decode()}
 
 
@@ -369,7 +373,7 @@ def keep_member(block: Block, member: str, reading: Reading) -> Block:
     """A block of an assistant's message; a medium keeps in which member it was said, to which it goes back."""
     if block["type"] in KINDS:
         keep_spelling(block.setdefault("provider_state", reading.state()), "member", member)
-        reading.unusual = reading.unusual or block["type"] != "image"
+        reading.must_compare = reading.must_compare or block["type"] != "image"
     return block
 
 
@@ -384,7 +388,7 @@ def finish_reading(
     if kept.fields:
         MARK.read(kept.fields, read, kept.places, reading)
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
-            reading.unusual = True
+            reading.must_compare = True
     if kept.fields or kept.places:
         read["provider_state"] = reading.state()
         keep(read["provider_state"], kept.fields, kept.places)
@@ -406,6 +410,6 @@ def _read_name(name: Any, read: Message, kept: Kept, reading: Reading) -> None:
     elif type(name) is str:
         read["name"] = name
         fits = PARTICIPANT.fullmatch(name) is not None and reading.endpoint.dialect.get("participant_name") is not False
-        reading.unusual = reading.unusual or not fits
+        reading.must_compare = reading.must_compare or not fits
     else:
-        reading.unusual = True
+        reading.must_compare = True

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from interlingua.adapters._answers.answers import report_shown
-from interlingua.adapters._engine.items import Item, Member, Row, filled, opaque, read_item, same, text, write_item
+from interlingua.adapters._engine.items import Item, ItemRow, Member, filled, opaque, read_item, same, text, write_item
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import read_elements
@@ -41,7 +41,7 @@ Block = dict[str, Any]
 def _read_pieces(raw: Any, block: Item, reading: Reading) -> None:
     if not are_words(raw):
         raise TypeError("thinking")
-    reading.unusual = reading.unusual or len(raw) != 1
+    reading.must_compare = reading.must_compare or len(raw) != 1
     block["text"] = "".join([piece["text"] for piece in raw])
 
 
@@ -53,7 +53,7 @@ def _read_summary(raw: Any, block: Item, reading: Reading) -> None:
     entry = summary_of({"summary": raw})
     if entry is None:
         raise TypeError("summary")
-    reading.unusual = reading.unusual or not entry.get("signature", True)
+    reading.must_compare = reading.must_compare or not entry.get("signature", True)
     block["text"] = entry["text"]
     if entry.get("signature"):
         block["signature"] = entry["signature"]
@@ -67,19 +67,19 @@ def _write_summary(block: Item, _: Writing, __: Path) -> Any:
 
 
 _SIGNATURE: Final = text("signature", "signature")
-_DETAILS: Final[Mapping[Any, Row]] = {
-    "reasoning.text": Row({"type": "reasoning.text"}, same("text", "text", str, always=True), _SIGNATURE, INDEX),
-    "reasoning.summary": Row(
+_DETAILS: Final[Mapping[Any, ItemRow]] = {
+    "reasoning.text": ItemRow({"type": "reasoning.text"}, same("text", "text", str, always=True), _SIGNATURE, INDEX),
+    "reasoning.summary": ItemRow(
         {"type": "reasoning.summary"}, same("summary", "text", str, always=True), _SIGNATURE, INDEX
     ),
-    "reasoning.encrypted": Row({"type": "reasoning.encrypted"}, filled("data", "data"), INDEX),
+    "reasoning.encrypted": ItemRow({"type": "reasoning.encrypted"}, filled("data", "data"), INDEX),
 }
-_WORDS: Final = Row(
+_WORDS: Final = ItemRow(
     {"type": "thinking"},
     Member("thinking", ("text",), _read_pieces, _write_pieces, needed=True),
     text("signature", "signature", soft=True),
 )
-_SUMMARY: Final = Row(
+_SUMMARY: Final = ItemRow(
     {"type": "reasoning"}, Member("summary", ("text", "signature"), _read_summary, _write_summary, needed=True)
 )
 
@@ -102,7 +102,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     value = block["data"] if block["type"] == "redacted_thinking" else block["text"]
     shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
     if not value and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
-        writing.loss.drop(path, "empty_content", "representation", "empty reasoning says nothing in this place")
+        writing.loss.drop(path, "empty_content", "representation", "empty reasoning has no effect in this place")
         return PART, None
     if place == DETAILS:
         kind = "reasoning.encrypted" if block["type"] == "redacted_thinking" else "reasoning.text"
@@ -145,7 +145,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
         elif so_far:
             kept.places.setdefault("also", []).append(name)
         else:
-            reading.unusual = reading.unusual or any(block["type"] == "opaque" for block in blocks)
+            reading.must_compare = reading.must_compare or any(block["type"] == "opaque" for block in blocks)
             blocks.insert(0, thinking_from_text(text, name, reading))
             so_far = text
     return blocks
@@ -340,7 +340,7 @@ def effort_beside_tools(body: Wire, writing: Writing) -> None:
         return
     if body.get("reasoning_effort") != "none":
         body["reasoning_effort"] = "none"
-        message = "over this wire the model calls tools only without reasoning"
+        message = "on this wire the model calls tools only without reasoning"
         writing.loss.replace(("reasoning",), {"effort": "none"}, "combination", "weakened", message)
 
 

@@ -25,10 +25,10 @@ from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
 from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
     Members,
-    Row,
-    Rows,
     Writer,
     is_number,
     one_of,
@@ -143,7 +143,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
     most = top_logprobs(name, value, body, writing)
     if most is not None and not writing.source.get("logprobs"):
         body["logprobs"] = True
-        message = "alternatives are only given with log probabilities"
+        message = "alternatives are returned only with log probabilities"
         writing.loss.replace(("logprobs",), True, "required_default", "representation", message)
     return most
 
@@ -156,7 +156,9 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> No
     if writing.dialect.get("cache_hints") == "cache_control":
         MARK.write(value, body, NOTHING, (name,), writing)
     else:
-        writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
+        writing.loss.drop(
+            (name,), "cache_hint", "weakened", "the wire does not support a cache mark for the whole prompt"
+        )
 
 
 def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool:
@@ -187,7 +189,7 @@ def from_wire_request(
     body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
-    messages_may, reading.unusual = reading.unusual, False
+    messages_may, reading.must_compare = reading.must_compare, False
     members = _TABLE.read(body, reading)
     if body.get("stream") is True and "stream_options" not in body:
         members.words["usage"] = "unasked"
@@ -195,7 +197,7 @@ def from_wire_request(
     request = _TABLE.keep_request(members, messages, facts, empty=not messages)
     too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
-    tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
+    tools_may = bool(request.get("tools")) and may_differ(reading.must_compare or too_many)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
         if messages_may:
@@ -303,38 +305,40 @@ def _is_format(value: Wire, _: Wire) -> bool:
     return named or is_bare_format(value)
 
 
-_ROWS: Final[Rows] = {
+_ROWS: Final[BodyMembers] = {
     **SHARED_ROWS,
-    "max_completion_tokens": Row(Kind.COUNT, "max_output_tokens", _read_limit, plain=(0, None), write=_limit),
-    "max_tokens": Row(Kind.COUNT, "max_output_tokens", _read_limit, plain=(0, None)),
-    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=_sampling),
-    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
-    "frequency_penalty": Row(Kind.NUMBER, "frequency_penalty", plain=(-2, 2), write=_sampling),
-    "presence_penalty": Row(Kind.NUMBER, "presence_penalty", plain=(-2, 2), write=_sampling),
-    "top_k": Row(Kind.NUMBER, "top_k", _read_if_there, write=_if_there()),
-    "min_p": Row(Kind.NUMBER, "min_p", _read_if_there, write=_if_there(0, 1)),
-    "seed": Row(Kind.INTEGER, "seed", _read_seed, plain=(), write=_seed),
-    "random_seed": Row(Kind.INTEGER, "seed", _read_seed),
-    "stop": Row(Kind.TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=stops(4, fits=None)),
-    "n": Row(Kind.ANSWERS, "n", plain=(1, None)),
-    "logprobs": Row(Kind.SWITCH, "logprobs", plain=(), write=_logprobs),
-    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),
-    "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
-    "functions": Row(Kind.LIST, read=_read_functions),
-    "tool_choice": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",), plain=is_choice),
-    "function_call": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",)),
-    "response_format": Row(
+    "max_completion_tokens": BodyMember(Kind.COUNT, "max_output_tokens", _read_limit, plain=(0, None), write=_limit),
+    "max_tokens": BodyMember(Kind.COUNT, "max_output_tokens", _read_limit, plain=(0, None)),
+    "temperature": BodyMember(Kind.NUMBER, "temperature", plain=(0, 2), write=_sampling),
+    "top_p": BodyMember(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+    "frequency_penalty": BodyMember(Kind.NUMBER, "frequency_penalty", plain=(-2, 2), write=_sampling),
+    "presence_penalty": BodyMember(Kind.NUMBER, "presence_penalty", plain=(-2, 2), write=_sampling),
+    "top_k": BodyMember(Kind.NUMBER, "top_k", _read_if_there, write=_if_there()),
+    "min_p": BodyMember(Kind.NUMBER, "min_p", _read_if_there, write=_if_there(0, 1)),
+    "seed": BodyMember(Kind.INTEGER, "seed", _read_seed, plain=(), write=_seed),
+    "random_seed": BodyMember(Kind.INTEGER, "seed", _read_seed),
+    "stop": BodyMember(Kind.TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=stops(4, fits=None)),
+    "n": BodyMember(Kind.ANSWERS, "n", plain=(1, None)),
+    "logprobs": BodyMember(Kind.SWITCH, "logprobs", plain=(), write=_logprobs),
+    "top_logprobs": BodyMember(Kind.COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),
+    "tools": BodyMember(Kind.LIST, read=tools_reader(tool_from_wire)),
+    "functions": BodyMember(Kind.LIST, read=_read_functions),
+    "tool_choice": BodyMember(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",), plain=is_choice),
+    "function_call": BodyMember(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",)),
+    "response_format": BodyMember(
         Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(forms(_form))
     ),
-    **{name: Row(Kind.ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
-    "reasoning_effort": Row(Kind.TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire),
-    "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
-    "service_tier": Row(
+    **{name: BodyMember(Kind.ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
+    "reasoning_effort": BodyMember(
+        Kind.TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire
+    ),
+    "verbosity": BodyMember(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
+    "service_tier": BodyMember(
         Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(SERVICE_TIERS, switch="service_tiers")
     ),
-    "cache_control": Row(Kind.ANYTHING, "cache", _read_cache, write=_cache),
-    "stream": Row(Kind.SWITCH, "stream", plain=_is_stream, write=_stream),
-    "stream_options": Row(Kind.ANYTHING, read=_read_stream_options, covers=("stream",), plain=_is_usual),
+    "cache_control": BodyMember(Kind.ANYTHING, "cache", _read_cache, write=_cache),
+    "stream": BodyMember(Kind.SWITCH, "stream", plain=_is_stream, write=_stream),
+    "stream_options": BodyMember(Kind.ANYTHING, read=_read_stream_options, covers=("stream",), plain=_is_usual),
 }
 _TABLE: Final = Table(
     NAME,

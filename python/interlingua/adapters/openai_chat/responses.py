@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.choices import NUMBER, Choices
 from interlingua.adapters._answers.usage import ALWAYS, READ, TOTAL, Counts, Place
-from interlingua.adapters._engine.items import Member, Row, inside, report_not_written
+from interlingua.adapters._engine.items import ItemRow, Member, inside, report_not_written
 from interlingua.adapters._engine.kit import NOTHING, Wire, data_of
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._openai.errors import error as read_error
@@ -90,7 +90,7 @@ def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
         return None
     wire = logprobs_to_wire(logprobs)
     if wire != logprobs:
-        message = "every token has a list of others here, though it be empty"
+        message = "on this wire every token has a list of alternatives, even if it is empty"
         writing.loss.replace((*path, "logprobs"), wire, "required_default", "representation", message)
     return wire
 
@@ -110,7 +110,7 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
 
 _NONE: Final[frozenset[str]] = frozenset()
 _BESIDE: Final = (*answers.AROUND, "alternatives")
-_CHOICE: Final = Row(
+_CHOICE: Final = ItemRow(
     {},
     Member("message", ("message",), _read_message, _write_message, null=True),
     NUMBER,
@@ -121,7 +121,7 @@ _CHOICE: Final = Row(
 _CHOICES: Final = Choices(
     "choices",
     ENDS,
-    Row(
+    ItemRow(
         {},
         answers.identity("id", answer_id),
         answers.model("model", ""),
@@ -214,7 +214,7 @@ def from_wire_response(
     if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(read_error(200, {}, body, endpoint))
     if "choices" not in body:
-        raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
+        raise InvalidAnswer("a response must have choices", path="/choices", adapter=NAME)
     return unwrap_answer_call(read_response(body, endpoint, ids)), []
 
 

@@ -55,7 +55,7 @@ def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
             continue
         where = (*message_path(number), "name")
         if pointer(where) not in reported:
-            loss.drop(where, "unsupported_field", "weakened", "a stream has no names of participants")
+            loss.drop(where, "unsupported_field", "weakened", "a stream does not support names of participants")
     return [*found, *loss.entries]
 
 

@@ -15,7 +15,7 @@ from interlingua.adapters._content.tools import (
     unreadable_function,
     write_tools,
 )
-from interlingua.adapters._engine.items import Row, inside, opaque, read_item, tool_name, write_item
+from interlingua.adapters._engine.items import ItemRow, inside, opaque, read_item, tool_name, write_item
 from interlingua.adapters._engine.kit import Wire, within
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import Items
@@ -34,14 +34,14 @@ CALLS: Final = "tool_calls"
 
 
 _NAME: Final = tool_name()
-_FUNCTION_TOOL: Final = Row(
+_FUNCTION_TOOL: Final = ItemRow(
     {"type": "function"},
-    inside("function", Row({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
+    inside("function", ItemRow({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
     mark=MARK,
     beside=BESIDE,
 )
-_CUSTOM_TOOL: Final = Row(
-    {"type": "custom"}, inside("custom", Row({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, beside=BESIDE
+_CUSTOM_TOOL: Final = ItemRow(
+    {"type": "custom"}, inside("custom", ItemRow({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, beside=BESIDE
 )
 
 
@@ -71,7 +71,9 @@ def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
     if not _is_flat(given):
         return tool
     nested = {"type": "grammar", "grammar": {name: given[name] for name in ("syntax", "definition")}}
-    writing.loss.replace((*path, "format"), nested, "schema_rewritten", "representation", "the wire nests a grammar")
+    writing.loss.replace(
+        (*path, "format"), nested, "schema_rewritten", "representation", "the wire nests the grammar in an object"
+    )
     return {**tool, "format": nested}
 
 
@@ -94,13 +96,13 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             read = read_item(_FUNCTION_TOOL, tool, {}, reading)
             schema = read.get("input_schema")
             if schema is None:
-                reading.unusual = reading.unusual or bool(dialect.get("parameters_required"))
+                reading.must_compare = reading.must_compare or bool(dialect.get("parameters_required"))
             if read.get("strict") and (dialect.get("strict_tools") is False or not can_be_enforced(schema)):
-                reading.unusual = True
+                reading.must_compare = True
             return read
         if kind == "custom":
             read = read_item(_CUSTOM_TOOL, tool, {"kind": "custom"}, reading)
-            reading.unusual = reading.unusual or _is_flat(read.get("format"))
+            reading.must_compare = reading.must_compare or _is_flat(read.get("format"))
             return read
     except (KeyError, TypeError):
         pass
@@ -186,10 +188,10 @@ def _write_name(block: Block, writing: Writing, path: Path) -> str:
 
 _CALLED: Final = tool_name(_write_name)
 _ID: Final = call_id(always=True)
-_FUNCTION: Final = inside("function", Row({}, _CALLED, argument_text()))
-_CALLS: Final[Mapping[str, Row]] = {
-    "function": Row({"type": "function"}, _FUNCTION, _ID, INDEX, mark=MARK),
-    "custom": Row({"type": "custom"}, inside("custom", Row({}, _CALLED, free_text())), _ID, INDEX, mark=MARK),
+_FUNCTION: Final = inside("function", ItemRow({}, _CALLED, argument_text()))
+_CALLS: Final[Mapping[str, ItemRow]] = {
+    "function": ItemRow({"type": "function"}, _FUNCTION, _ID, INDEX, mark=MARK),
+    "custom": ItemRow({"type": "custom"}, inside("custom", ItemRow({}, _CALLED, free_text())), _ID, INDEX, mark=MARK),
 }
 
 
@@ -225,4 +227,4 @@ def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     return read_call(_LEGACY_CALL, {"function": legacy}, reading, canonical, provider_state=state)
 
 
-_LEGACY_CALL: Final = Row({}, _FUNCTION)
+_LEGACY_CALL: Final = ItemRow({}, _FUNCTION)

@@ -227,7 +227,7 @@ def _note_citations(block: Block, index: int, turn: _Turn) -> None:
 
 
 def _drop_citations(index: int, turn: _Turn) -> None:
-    message = "citations are those of one text on this wire, and its own"
+    message = "the wire supports citations of only one text, and only those of its own provider"
     path = (*turn.path, "content", index, "citations")
     turn.writing.loss.drop(path, "unsupported_field", "weakened", message)
 
@@ -243,10 +243,10 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
         report_not_written(block, _OF_SOUND, turn.writing.loss, path)
         return audio_to_wire(block, state)
     loss = turn.writing.loss
-    loss.drop(path, "unsupported_source", "representation", "the provider has the sound under its id")
+    loss.drop(path, "unsupported_source", "representation", "the provider stores the audio under its id")
     where = (*turn.path, "provider_state", "fields", "audio")
     loss.replace(
-        where, {"id": state["id"]}, "unsupported_source", "representation", "the provider has the sound under its id"
+        where, {"id": state["id"]}, "unsupported_source", "representation", "the provider stores the audio under its id"
     )
     return {"id": state["id"]}
 
@@ -276,7 +276,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
     if written == "":
         written = FILLER
         where = (*path, members["content"][0][0], "text")
-        writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
+        writing.loss.replace(where, FILLER, "filler", "representation", "the wire does not accept an empty message")
     elif written is None and not (has_members or turn.writing.answering):
         if others:
             written = ""
@@ -312,7 +312,7 @@ def _played_content(members: Members, content: list[Block], path: Path, writing:
             members["content"] = as_one(parts, whole, path, writing)
             return whole
         for index, _ in parts:
-            writing.loss.drop((*path, index), "merged_turn", "representation", "texts without words are none")
+            writing.loss.drop((*path, index), "merged_turn", "representation", "empty texts are left out")
         members["content"] = []
         return None
     runs: list[_Placed] = []
@@ -366,7 +366,7 @@ def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> 
     words = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
     if words:
         for index, _ in texts:
-            message = "reasoning in detail has no other text beside it"
+            message = "reasoning details have no other reasoning text next to them"
             writing.loss.drop((*path, index), "combination", "lost", message)
         turn.members[_TEXTS] = []
     elif texts:
@@ -391,7 +391,7 @@ _MEANINGFUL_FIELDS: Final = frozenset((*CONTENT_MEMBERS, *MEMBERS))
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: as in a history, but an empty text is an empty answer, and the role goes without saying."""
     if message.get("role") != "assistant":
-        reading.unusual = True
+        reading.must_compare = True
     return assistant_from_wire(message, reading, answer=True)
 
 
@@ -404,7 +404,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     spellings: Spellings = {}
     form = _form_of(content, message, reading)
     if calls and reading.endpoint.dialect.get("reasoning_replay_required"):
-        reading.unusual = True
+        reading.must_compare = True
     if calls and within(message, _PLAIN_TURN):
         blocks = answer_content(message, reading) if content else []
         reading.turn()
@@ -448,7 +448,7 @@ def _form_of(content: Any, message: Wire, reading: Reading) -> Wire | None:
         usual = content is None and "content" in message and bool(message.get("refusal"))
     else:
         usual = type(content) is list and bool(content) and lone_text(content) is None
-    reading.unusual = reading.unusual or not usual
+    reading.must_compare = reading.must_compare or not usual
     return None
 
 
@@ -459,7 +459,7 @@ def _read_members(message: Wire, blocks: list[Block], texts: list[Block], readin
     if refusal := message.get("refusal"):
         if isinstance(refusal, str):
             blocks.append({"type": "text", "text": refusal, "refusal": True})
-            reading.unusual = reading.unusual or reading.endpoint.dialect.get("refusals") is False
+            reading.must_compare = reading.must_compare or reading.endpoint.dialect.get("refusals") is False
         else:
             kept.fields["refusal"] = refusal
     if images := message.get("images"):
@@ -482,7 +482,7 @@ def _audio_from_wire(audio: Any, blocks: list[Block], reading: Reading, kept: Ke
         if fields:
             block["provider_state"]["fields"] = fields
         blocks.append(block)
-        reading.unusual = True  # a history names a sound by its id
+        reading.must_compare = True  # a history names a sound by its id
     else:
         kept.fields["audio"] = audio
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.built_in import BESIDE, Tool, entries
-from interlingua.adapters._engine.items import Row, same, text
+from interlingua.adapters._engine.items import ItemRow, same, text
 from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
@@ -18,7 +18,7 @@ Item = dict[str, Any]
 
 _LOCAL: Final = {"environment": {"type": "local"}}
 """Where a shell runs that is the client's."""
-_SEARCH: Final = Row(
+_SEARCH: Final = ItemRow(
     {"type": "tool_search", "execution": "client"},
     text("description", "description"),
     same("parameters", "input_schema", dict),
@@ -27,7 +27,7 @@ _SEARCH: Final = Row(
 
 
 def _tool(kind: str, entry: Item) -> Tool:
-    row = _SEARCH if kind == "tool_search" else Row({"type": kind}, beside=BESIDE)
+    row = _SEARCH if kind == "tool_search" else ItemRow({"type": kind}, beside=BESIDE)
     return Tool(kind, entry, row, _LOCAL if kind == "shell" else NOTHING)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from interlingua.adapters._content.built_in import BUILT_IN
 from interlingua.adapters._content.calls import argument_text, call_id, free_text, is_plain, plain_call, read_call
-from interlingua.adapters._engine.items import ABSENT, Member, Row, tool_name, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, tool_name, write_item
 from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text, encoding_of, keep_spelling
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
@@ -68,7 +68,7 @@ def _id_of_item(prefix: str) -> Member:
 def _read_status(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not str:
         raise TypeError("status")
-    reading.unusual = reading.unusual or raw != "completed"
+    reading.must_compare = reading.must_compare or raw != "completed"
 
 
 def _write_status(block: Block, writing: Writing, _: Path) -> Any:
@@ -99,7 +99,7 @@ def _read_namespace(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not str:
         raise TypeError(NAMESPACE)
     if not raw:
-        reading.unusual = True
+        reading.must_compare = True
         return
     reading.names.add(block["name"])
     block["name"] = joined(raw, block["name"])
@@ -115,13 +115,17 @@ _ID: Final = call_id("call_id", needed=True)
 _STATUS: Final = Member("status", _STATE, _read_status, _write_status, soft=True)
 _NAME: Final = tool_name(_write_name)
 _NAMESPACE: Final = Member(NAMESPACE, _STATE, _read_namespace, _write_namespace)
-_FUNCTION: Final = Row({"type": "function_call"}, _ID, _NAME, argument_text(), _NAMESPACE, _id_of_item("fc_"), _STATUS)
-_CUSTOM: Final = Row({"type": "custom_tool_call"}, _ID, _NAME, free_text(), _NAMESPACE, _id_of_item("ctc_"), _STATUS)
+_FUNCTION: Final = ItemRow(
+    {"type": "function_call"}, _ID, _NAME, argument_text(), _NAMESPACE, _id_of_item("fc_"), _STATUS
+)
+_CUSTOM: Final = ItemRow(
+    {"type": "custom_tool_call"}, _ID, _NAME, free_text(), _NAMESPACE, _id_of_item("ctc_"), _STATUS
+)
 
 # ---------------------------------------------------------------------------------------------------- built-in tools
 
 
-def _row(name: str, form: Form) -> Row:
+def _row(name: str, form: Form) -> ItemRow:
     """The row of calls of a built-in tool."""
 
     def read(raw: Any, block: Block, _: Reading) -> None:
@@ -131,10 +135,10 @@ def _row(name: str, form: Form) -> Row:
         return (_members(block, writing) or NOTHING)[form.member]
 
     arguments = Member(form.member, ("input", "name", "kind"), read, write, needed=True)
-    return Row({"type": form.call}, _ID, arguments, _id_of_item(form.prefix), _STATUS)
+    return ItemRow({"type": form.call}, _ID, arguments, _id_of_item(form.prefix), _STATUS)
 
 
-_BUILT_IN: Final[Mapping[str, Row]] = {name: _row(name, form) for name, form in FORMS.items()}
+_BUILT_IN: Final[Mapping[str, ItemRow]] = {name: _row(name, form) for name, form in FORMS.items()}
 
 
 def is_built_in(block: Block, writing: Writing) -> bool:
@@ -205,7 +209,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str = "") -> Block |
         return None
     reading.names.add(block["name"])
     full = _ITEM_ID in encoding_of(block, reading.endpoint)
-    reading.unusual = reading.unusual or ("status" in item) != full
+    reading.must_compare = reading.must_compare or ("status" in item) != full
     return block
 
 
@@ -221,7 +225,7 @@ def _built_in_from_wire(item: Wire, reading: Reading, canonical: str) -> Block |
     state = reading.state(encoding={BUILT_IN: name})
     item = {member: value for member, value in item.items() if form.made.get(member, ABSENT) != value}
     block = read_call(_BUILT_IN[name], item, reading, canonical, name, name=name, input=arguments, provider_state=state)
-    reading.unusual = True
+    reading.must_compare = True
     return block
 
 

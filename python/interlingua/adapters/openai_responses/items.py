@@ -211,19 +211,19 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
     if (is_one_of(value, CALLS) or is_one_of(value, OUTPUTS)) and isinstance(call_id := answered_call(value), str):
         reading.ran, apart, results = _answers_apart(turn)
         if call_id in apart and call_id not in reading.ran and not writing.answering:
-            message = "calls that the client runs, and what it answers, are calls and results"
+            message = "calls that the client runs, and their outputs, are calls and results"
             raise Refused("unsupported_value", message)
         canonical = results.get(call_id)
     others = not writing.answering and is_of_others(value, reading)  # nobody but the model speaks in an answer
     read = [] if others else item_from_wire(value, reading, starts=False)
     if len(read) != 1:
-        raise Refused("unsupported_value", "the item is no item of a model's turn")
+        raise Refused("unsupported_value", "the item is not an item of a turn of the model")
     if canonical is not None and read[0]["type"] == "tool_use":
         read[0]["id"] = canonical
     if read[0]["type"] == "opaque":
         native_item(block, value.get("type"), None, writing, path)
     else:  # a result may name it
-        message = "the item is read back as what it says"
+        message = "the item is read back as its canonical form"
         writing.loss.replace(path, read[0], "unsupported_value", "representation", message)
     turn.add(value, index)
     if isinstance(call_id := value.get("call_id"), str):
@@ -305,7 +305,7 @@ def _settle_reasoning(turn: _Turn) -> None:
         if plain or (followed is not None and _is_proven(item, followed)):
             continue
         turn.items[at] = None
-        message = "reasoning goes back only with its proof, and before the item that it led to"
+        message = "the provider accepts reasoning only with its signature, and before the item that it led to"
         path = (*turn.path, "content", index)
         _withdraw(path, turn)
         part = writing.placeholder_or_drop(block, path, Refused("unsigned_thinking", message))
@@ -385,7 +385,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     spellings: Spellings = {}
     if type(content) is str:
         blocks: list[Block] = [{"type": "text", "text": content}]
-        reading.unusual = reading.unusual or full
+        reading.must_compare = reading.must_compare or full
     elif isinstance(content, list) and content:
         if not all(isinstance(part, dict) for part in content):
             return None
@@ -398,7 +398,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
             blocks = [spoken_from_wire(part, reading, full=full) for part in content]
-            reading.unusual = reading.unusual or (not full and len(blocks) == 1)
+            reading.must_compare = reading.must_compare or (not full and len(blocks) == 1)
     else:
         return None
     first = blocks[0]
@@ -406,7 +406,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     if starts:
         keep_spelling(state, _STARTS, True)
     if full:
-        reading.unusual = reading.unusual or "type" not in item or item.get("status") != "completed"
+        reading.must_compare = reading.must_compare or "type" not in item or item.get("status") != "completed"
     elif "type" in item:
         spellings["/type"] = {"raw": item["type"]}
     if kept := members_from_wire(item, _FULL_MESSAGE if full else _MESSAGE, state, spellings):
@@ -414,7 +414,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         taken = _OF_PARTS.union(of_part)
         state["fields"] = of_part | {_OF_ITEM + name if name in taken else name: value for name, value in kept.items()}
     if len(blocks) > 1:
-        reading.unusual = reading.unusual or bool(spellings)
+        reading.must_compare = reading.must_compare or bool(spellings)
     else:
         keep_spellings(first, spellings, reading.endpoint)
     if within(state, ORIGIN_MEMBERS):
@@ -475,7 +475,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     dialect = reading.endpoint.dialect
     usual = {name: item[name] for name in _TEXTS if name in item} == _words(block["text"], dialect)
     proven = encrypted is not None or ("encrypted_content" not in item and ("id" in state or _is_plain(dialect)))
-    reading.unusual = reading.unusual or not usual or not proven
+    reading.must_compare = reading.must_compare or not usual or not proven
     return block
 
 

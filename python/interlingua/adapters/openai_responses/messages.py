@@ -101,7 +101,10 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     silent = [position for position in silent if not _is_back(position, messages[position], writing)]
     for position in silent:
         writing.loss.drop(
-            ("messages", position), "empty_content", "representation", "a turn without items is no turn on this wire"
+            ("messages", position),
+            "empty_content",
+            "representation",
+            "a turn without items does not exist on this wire",
         )
     merges, last = _runs(messages, order, silent)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
@@ -113,7 +116,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     report_moves(order, messages, writing, silent)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
-        text = "neighbouring turns of the model are one run of items"
+        text = "neighbouring turns of the model are written as one run of items"
         writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "representation", text)
     return instructions, items
 
@@ -392,7 +395,7 @@ def input_from_wire(
             if is_of_others(item, reading):
                 messages.append(_message_from_wire(item, reading))
                 reading.counts.append(1)
-                reading.unusual = reading.unusual or _ends_in_reasoning(turn)
+                reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
                 turn, assistant_before = None, False
                 continue
             blocks = item_from_wire(item, reading, starts=assistant_before)
@@ -400,7 +403,7 @@ def input_from_wire(
             is_a_message = "role" in item and is_message(item)
             assistant_before = is_a_message and blocks[0].get("value") is not item
             if is_a_message and item.get("id") is None and _ends_in_reasoning(turn):
-                reading.unusual = reading.unusual or not plain  # its id would be left out
+                reading.must_compare = reading.must_compare or not plain  # its id would be left out
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -408,7 +411,7 @@ def input_from_wire(
                 turn += blocks
     except UNREADABLE as problem:
         raise malformed("the item", ("input", position), NAME) from problem
-    reading.unusual = reading.unusual or _ends_in_reasoning(turn)
+    reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
     stored = partial(_stored, messages, continued, reading.endpoint)
     note_disorder(messages, reading.state, by_turn=True, stored=stored)
     return messages
@@ -431,7 +434,7 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
         return _output_from_wire(item, reading)
     role = item["role"]
     if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
-        reading.unusual = True
+        reading.must_compare = True
     spellings: Spellings = {"/type": {"raw": kind}} if "type" in item else {}
     message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spellings)}
     if len(item) == 2 + ("type" in item) and "content" in item:
@@ -449,11 +452,11 @@ def _content_from_wire(item: Wire, member: str, reading: Reading, spellings: Spe
             spellings[f"/{member}"] = {"word": content[0]["type"]}
             return [{"type": "text", "text": lone}]
         blocks = [part_from_wire(part, reading) for part in content]
-        reading.unusual = reading.unusual or not blocks or (len(blocks) == 1 and len(blocks[0]) == 2)
+        reading.must_compare = reading.must_compare or not blocks or (len(blocks) == 1 and len(blocks[0]) == 2)
         return blocks
     if content is not None:
         raise TypeError(content)
-    reading.unusual = True
+    reading.must_compare = True
     return []
 
 
@@ -483,7 +486,7 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
 
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
     """What the client answered to a call of a built-in tool, as `answers` knows it."""
-    reading.unusual = True
+    reading.must_compare = True
     canonical, unknown = reading.result(answered_call(item))
     name = OUTPUTS[item["type"]] if unknown else reading.calls[canonical][1]
     content_member = "tools" if name == "tool_search" else "output"

@@ -15,7 +15,7 @@ from interlingua.adapters._content.citations import (
     select_members,
 )
 from interlingua.adapters._content.media import BYTES, FILE, WEB, document_as_text, read_medium, refuse_kind, sent_as
-from interlingua.adapters._engine.items import ABSENT, Member, Row, opaque, read_item, text, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, opaque, read_item, text, write_item
 from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import native_item, no_place
@@ -30,11 +30,11 @@ MARK: Final = CacheMark(BREAKPOINT)
 # ---------------------------------------------------------------------------------------------------- rows
 
 
-_WORDS: Final = Row({"type": "input_text"}, text("text", "text", needed=True), mark=MARK)
-_IMAGE: Final = Row(
+_WORDS: Final = ItemRow({"type": "input_text"}, text("text", "text", needed=True), mark=MARK)
+_IMAGE: Final = ItemRow(
     {"type": "input_image"}, address("image_url", WEB, BYTES), address("file_id", FILE), detail(), mark=MARK
 )
-_DOCUMENT: Final = Row(
+_DOCUMENT: Final = ItemRow(
     {"type": "input_file"},
     address("file_data", BYTES),
     address("file_url", WEB),
@@ -58,7 +58,7 @@ def _write_annotations(block: Block, writing: Writing, path: Path) -> Any:
     if not citations:
         return ABSENT
     if not has_native_citations(block, writing):
-        message = "citations of another provider have no form on this wire"
+        message = "citations of another provider cannot be represented on this wire"
         writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
         return ABSENT
     annotations: list[Wire] = []
@@ -74,7 +74,7 @@ def _read_nothing(raw: Any, block: Block, reading: Reading) -> None:
         raise TypeError("logprobs")
 
 
-_SPOKEN: Final = Row(
+_SPOKEN: Final = ItemRow(
     {"type": "output_text"},
     text("text", "text", needed=True),
     Member("annotations", ("citations",), _read_annotations, _write_annotations, soft=True),
@@ -82,7 +82,7 @@ _SPOKEN: Final = Row(
     mark=MARK,
     beside=("refusal",),
 )
-_REFUSAL: Final = Row({"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal",))
+_REFUSAL: Final = ItemRow({"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal",))
 OUTPUT_TEXT: Final = ("output_text",)
 KINDS: Final = ("output_text", "input_text", "text")
 """The types of parts that are words and nothing else; some clients take the words of other places for what a model said."""
@@ -142,7 +142,7 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
                 return {"type": "text", "text": part["text"]}
             return read_item(_WORDS, part, {"type": "text"}, reading)
         case "text" | "output_text":
-            reading.unusual = True
+            reading.must_compare = True
             return read_item(_WORDS, {**part, "type": "input_text"}, {"type": "text"}, reading)
         case "input_image":
             return read_medium(_IMAGE, part, {"type": "image"}, reading)
@@ -156,7 +156,7 @@ def spoken_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     """The block for a part of what the model said; `full`: of an item that has all members that one of an answer has."""
     kind = part.get("type")
     if kind in ("input_text", "text"):
-        reading.unusual = True
+        reading.must_compare = True
         part = {**part, "type": "output_text"}
     block: Block = {"type": "text", "text": ""}
     try:
@@ -166,5 +166,5 @@ def spoken_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     except (KeyError, TypeError):
         return {**opaque(part, kind, reading), "provider_state": reading.state(encoding={PART: True})}
     has_lists = "annotations" in part and "logprobs" in part
-    reading.unusual = reading.unusual or not (has_lists if full else len(part) == 2)
+    reading.must_compare = reading.must_compare or not (has_lists if full else len(part) == 2)
     return block

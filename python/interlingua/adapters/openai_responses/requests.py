@@ -24,10 +24,10 @@ from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
 from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
+    BodyMember,
+    BodyMembers,
     Kind,
     Members,
-    Row,
-    Rows,
     one_of,
     put,
     within_limit,
@@ -99,7 +99,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
         body["store"] = False
-        message = "the provider keeps what is sent over this wire unless it is told not to"
+        message = "by default the provider stores requests of this wire"
         loss.replace(("options", NAME, "store"), False, "required_default", "representation", message)
     return posted("/responses", body)
 
@@ -115,7 +115,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
     """Writes what the provider refuses to go without."""
-    message = "the provider demands the member"
+    message = "the provider requires the member"
     for name, value in writing.dialect["demands"].items():
         if name in body:
             continue
@@ -141,7 +141,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> int:
     value = within_limit(name, value, writing)
     if value < LEAST_OUTPUT_TOKENS:
         value = LEAST_OUTPUT_TOKENS
-        message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
+        message = f"the wire does not accept a limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
     return value
 
@@ -149,7 +149,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> int:
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str] | None:
     if value:
         return [LOGPROBS]
-    writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
+    writing.loss.drop((name,), "unsupported_value", "representation", "the wire returns none unless it is requested")
     return None
 
 
@@ -181,7 +181,7 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     continued = any(body.get(name) for name in ELSEWHERE)
     if body.get("input") is None and not continued:
-        raise InvalidWire("a request needs an input, or names a conversation or a prompt", path="/input", adapter=NAME)
+        raise InvalidWire("a request needs an input, a conversation or a prompt", path="/input", adapter=NAME)
     instructions = body.get("instructions")
     try:
         declaring = leading(body.get("input"))
@@ -209,11 +209,11 @@ def from_wire_request(
         request["tools"] = [*request.get("tools", ()), *gave]
         found = len(gave)
     if reading.marks > MOST_BREAKPOINTS:
-        reading.unusual = True
+        reading.must_compare = True
     asking = messages[1:] if isinstance(instructions, str) else messages
     facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
     _TABLE.keep_request(members, messages, facts, empty=empty)
-    if may_differ(reading.unusual):
+    if may_differ(reading.must_compare):
         writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
         if request.get("tools"):
@@ -265,34 +265,34 @@ def _without_logprobs(value: list[Any], _: Wire) -> bool:
     return LOGPROBS not in value
 
 
-_ROWS: Final[Rows] = {
+_ROWS: Final[BodyMembers] = {
     **SHARED_ROWS,
-    "instructions": Row(Kind.TEXT, read=_read_instructions),
-    "max_output_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
-    "include": Row(Kind.LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
-    "tools": Row(Kind.LIST, read=_read_tools),
-    "tool_choice": Row(Kind.TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
-    "text": Row(
+    "instructions": BodyMember(Kind.TEXT, read=_read_instructions),
+    "max_output_tokens": BodyMember(Kind.COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
+    "include": BodyMember(Kind.LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
+    "tools": BodyMember(Kind.LIST, read=_read_tools),
+    "tool_choice": BodyMember(Kind.TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
+    "text": BodyMember(
         {
-            "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
-            "format": Row(
+            "verbosity": BodyMember(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
+            "format": BodyMember(
                 Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(forms(_form))
             ),
         }
     ),
-    "reasoning": Row(
+    "reasoning": BodyMember(
         {
-            "effort": Row(
+            "effort": BodyMember(
                 Kind.TEXT,
                 REASONING,
                 plain=one_of(EFFORTS),
                 parse=wish("effort"),
                 write=wish_writer("reasoning_effort", _reasoning),
             ),
-            "summary": Row(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
+            "summary": BodyMember(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }
     ),
-    "service_tier": Row(
+    "service_tier": BodyMember(
         Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(SERVICE_TIERS, switch="service_tiers")
     ),
 }

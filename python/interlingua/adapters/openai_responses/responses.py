@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place
-from interlingua.adapters._engine.items import Row, opaque, write_item
+from interlingua.adapters._engine.items import ItemRow, opaque, write_item
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, state_of
 from interlingua.adapters._engine.verbatim import Items, may_differ, put_back_item
 from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
@@ -76,8 +76,8 @@ _AROUND: Final = (
     answers.usage("usage", COUNTS),
 )
 _BESIDE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
-_ANSWER: Final = Row({}, answers.message("output", _write_output), *_AROUND, beside=_BESIDE)
-_ENVELOPE: Final = Row({}, *_AROUND, beside=_BESIDE)
+_ANSWER: Final = ItemRow({}, answers.message("output", _write_output), *_AROUND, beside=_BESIDE)
+_ENVELOPE: Final = ItemRow({}, *_AROUND, beside=_BESIDE)
 """An answer without its output."""
 
 
@@ -121,7 +121,7 @@ def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
     for name in writing.state_of(response).get("fields") or ():
         if name in end and end[name] != body.get(name):
             where = ("provider_state", "fields", name)
-            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+            writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
     body |= end
 
 
@@ -132,7 +132,7 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
     if not of_blocks:
         answers.report_logprobs(response, writing.loss, ())
     elif (read := {"content": of_blocks}) != response.get("logprobs"):
-        why = "log probabilities stand with their text on this wire"
+        why = "on this wire log probabilities are part of their text"
         writing.loss.replace(("logprobs",), read, "combination", "representation", why)
 
 
@@ -186,7 +186,7 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
 def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str = "") -> list[Block]:
     """The blocks of one item of an answer: nobody but the model speaks in it. `canonical` is the id of a call that has one
     already."""
-    reading.unusual = False
+    reading.must_compare = False
     call = call_from_wire(item, reading, canonical) if canonical else None
     if call is not None:
         blocks = [call]
@@ -195,7 +195,7 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str = "
     else:
         blocks = item_from_wire(item, reading, starts=starts)
     blocks[0].setdefault("provider_state", reading.state())  # what came from here without an id gets none
-    if may_differ(reading.unusual):
+    if may_differ(reading.must_compare):
         _keep_item(item, blocks, reading)
     return blocks
 

@@ -26,7 +26,7 @@ from interlingua.adapters._content.tools import (
     of_provider,
     write_tools,
 )
-from interlingua.adapters._engine.items import Row, read_item, tool_name, write_item
+from interlingua.adapters._engine.items import ItemRow, read_item, tool_name, write_item
 from interlingua.adapters._engine.kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings
@@ -186,7 +186,7 @@ def report_order(tools: list[Item], writing: Writing) -> None:
     ranks = [_rank(tool, items, writing) for tool in tools]
     order = sorted(range(len(tools)), key=ranks.__getitem__)
     for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool would rather stay than another
-        message = "tools that items declare stand behind the others"
+        message = "tools that items declare are after the others"
         writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 
@@ -293,8 +293,8 @@ def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
 
 
 _NAME: Final = tool_name(_write_name)
-_FUNCTION: Final = Row({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, beside=BESIDE)
-_CUSTOM: Final = Row({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
+_FUNCTION: Final = ItemRow({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, beside=BESIDE)
+_CUSTOM: Final = ItemRow({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -320,7 +320,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     if NAMESPACE in encoding and wire.pop(NAMESPACE, None) is not None:  # what belongs to the namespace itself
         if name_in_namespace(tool["name"], encoding, writing) is None:
             where = (*path, "provider_state", "fields", NAMESPACE)
-            writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
+            writing.loss.drop(where, "combination", "weakened", "the tool is no longer in its namespace")
     return wire
 
 
@@ -348,7 +348,7 @@ def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
         case {"type": "grammar", "grammar": {**parts}} if len(tool["format"]) == 2 and "type" not in parts:
             flat = {"type": "grammar", **parts}
             writing.loss.replace(
-                (*path, "format"), flat, "schema_rewritten", "representation", "the wire nests no grammar"
+                (*path, "format"), flat, "schema_rewritten", "representation", "the wire does not nest the grammar"
             )
             return {**tool, "format": flat}
         case _:
@@ -413,11 +413,11 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             if "strict" not in tool:
                 keep_spellings(read, {**_NOT_WRITTEN}, reading.endpoint)
             elif read.get("strict") and not can_be_enforced(read.get("input_schema")):
-                reading.unusual = True
+                reading.must_compare = True
             return read
         if kind == "custom":
-            reading.unusual = (
-                reading.unusual or "format" in tool or reading.endpoint.dialect.get("custom_tools") is False
+            reading.must_compare = (
+                reading.must_compare or "format" in tool or reading.endpoint.dialect.get("custom_tools") is False
             )
             return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
         if (of_provider := built_in(tool)) is not None:
