@@ -277,9 +277,9 @@ def test_an_address_that_cannot_be_used_is_told() -> None:
     """In one line, with the reason."""
     for words, why in (
         (("--unix", "no-such-folder/socket"), b"there is no folder no-such-folder"),
-        (("--unix", "."), b"there is something else than a socket"),
+        (("--unix", "."), b"the file exists and is not a socket"),
         (("--unix", "x" * 120), b"at most 107 bytes"),
-        (("--host", "a..b", "--port", "0"), b"no name of a host"),
+        (("--host", "a..b", "--port", "0"), b"the host name or the port is not valid"),
         (("--host", "192.0.2.1", "--port", "0"), b"Cannot assign requested address"),
     ):
         done = run("serve", *words)

@@ -1,8 +1,8 @@
 """
-Who calls, and whose sessions a call therefore sees (spec/9-service.md#callers).
+The caller of a call, and the tenant whose sessions the call sees (spec/9-service.md#callers).
 
-A tenant comes from what the caller proves: a key of the server, or the subject of the certificate of the connection. It
-is never taken from a request.
+The tenant follows from the caller's credentials: a key of the server, or the subject of the connection's certificate.
+It is never taken from a request.
 """
 
 from collections.abc import Iterable
@@ -15,11 +15,12 @@ from interlingua.service.methods import Context
 from interlingua.sessions import Sessions
 
 ONLY = ""
-"""The tenant where there is but one: that of the library, so that a program finds its sessions on a server as well."""
+"""The tenant where there is only one. The library uses it too, so that a program finds its sessions on a server as
+well."""
 
 
 class Caller:
-    """Who calls: with which key, and as which tenant."""
+    """A caller: its key and its tenant."""
 
     def __init__(self, key: Key, tenant: str) -> None:
         self.key = key
@@ -27,20 +28,21 @@ class Caller:
 
 
 def key_of(context: Context, access: Access) -> Key:
-    """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
+    """Return the key with which a call is made. Raises `Refused` for a call without a valid key, where there are
+    keys."""
     if access.open:
         return access.key(None)
     return access.key(_bearer(context.invocation_metadata() or ()), _address(context.peer()))
 
 
 def caller(context: Context, access: Access) -> Caller:
-    """Who makes a call. Raises `Refused` for one without a key, where there are keys."""
+    """Return the caller of a call. Raises `Refused` for a call without a valid key, where there are keys."""
     key = key_of(context, access)
     return Caller(key, _tenant_of_certificate(context.auth_context()) if access.open else key.tenant)
 
 
 def _address(peer: str) -> str:
-    """The address in a peer of gRPC, `ipv4:192.0.2.1:50123` or `ipv6:%5B2001:db8::1%5D:50123`."""
+    """Return the address in a peer of gRPC, `ipv4:192.0.2.1:50123` or `ipv6:%5B2001:db8::1%5D:50123`."""
     return unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
 
 
@@ -57,17 +59,17 @@ def _tenant_of_certificate(proved: Any) -> str:
 
 
 class CallersSessions(Sessions):
-    """The sessions of a server: those of a caller are asked of the models alone that its key may use."""
+    """The sessions of a server. For the sessions of a caller, only the models that its key may use are called."""
 
     _key: Key | None = None
 
     async def __aenter__(self) -> Self:
         await super().__aenter__()
-        _ = self.routing  # those of all callers route with this one
+        _ = self.routing  # created now, so that the sessions of all callers share it
         return self
 
     def of_caller(self, who: Caller) -> "CallersSessions":
-        """The sessions that a caller sees."""
+        """Return the sessions that a caller sees."""
         found = cast("CallersSessions", self.of(who.tenant))
         found._key = who.key
         if principals := who.key.principals:
@@ -76,14 +78,14 @@ class CallersSessions(Sessions):
 
     @property
     def client(self) -> Client:
-        """Who calls the providers."""
+        """The client that calls the providers."""
         client = super().client
         restricted = self._key is not None and self._key.models is not None
         return cast("Client", _ClientOfKey(client, self._key)) if restricted and self._key is not None else client
 
 
 class _ClientOfKey:
-    """A client that asks the models alone that a key may use."""
+    """A client that calls only the models that a key may use."""
 
     def __init__(self, client: Client, key: Key) -> None:
         self._client = client
@@ -93,12 +95,12 @@ class _ClientOfKey:
         return getattr(self._client, name)
 
     async def generate(self, request: Any, *, model: str, fallbacks: Iterable[str] = (), **rest: Any) -> Any:
-        """Does what `Client.generate` does."""
+        """`Client.generate`."""
         first, *others = self._allowed((model, *fallbacks))
         return await self._client.generate(request, model=first, fallbacks=others, **rest)
 
     def stream(self, request: Any, *, model: str, fallbacks: Iterable[str] = (), **rest: Any) -> Any:
-        """Does what `Client.stream` does."""
+        """`Client.stream`."""
         first, *others = self._allowed((model, *fallbacks))
         return self._client.stream(request, model=first, fallbacks=others, **rest)
 
@@ -110,5 +112,5 @@ class _ClientOfKey:
 
 
 def not_for(key: Key, models: Iterable[str]) -> Refused:
-    """The refusal of models that a key may not use."""
+    """Return the error for models that a key may not use."""
     return Refused("permission", f"the key {key.name} may not use {', '.join(models)}", 403)

@@ -12,9 +12,9 @@ _OF_EVERY_RECORD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message
 
 
 def log_to_stderr(level: str, *, as_json: bool = False, worker: int | None = None) -> None:
-    """Logs at a level, as text or as lines of JSON, and of other libraries only what an operator must know: their details
-    hold headers and content. `worker` is the number of this process, where several write one log."""
-    # no format shows where an entry was made, and finding that takes a third of the time of an entry
+    """Log at a level, as text or as lines of JSON. Of other libraries only warnings and errors are logged, because
+    their details contain headers and content. `worker` is the number of this process, where several write one log."""
+    # no format shows the source line of an entry, and finding it takes a third of the time of an entry
     # (https://docs.python.org/3/howto/logging.html#optimization)
     logging._srcfile = None  # type: ignore[attr-defined]
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
@@ -27,16 +27,16 @@ def log_to_stderr(level: str, *, as_json: bool = False, worker: int | None = Non
 
 
 class JsonLines(logging.Formatter):
-    """One object for each entry: `time`, `level`, `logger`, `message`, the fields of the entry, and the ids of the trace
-    when there is one. Of an exception its type and where it was raised: its text may quote anything. `worker` is the number
-    of this process, where several write one log."""
+    """Format each entry as one object: `time`, `level`, `logger`, `message`, the fields of the entry, and the ids of
+    the trace when there is one. An exception is logged with its type and stack, without its text, which may quote
+    anything. `worker` is the number of this process, where several write one log."""
 
     def __init__(self, worker: int | None = None) -> None:
         super().__init__()
         self._worker = {} if worker is None else {"worker": worker}
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line of an entry."""
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC)
             .isoformat(timespec="microseconds")
@@ -55,7 +55,7 @@ class JsonLines(logging.Formatter):
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold of a value; anything else as its text."""
+    """Return a value as JSON can hold it; anything else becomes its text."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
@@ -68,7 +68,7 @@ def _plain(value: Any) -> Any:
 
 
 def _trace() -> dict[str, str]:
-    """The ids of the span in which the entry was made, where there are spans at all."""
+    """Return the ids of the span in which the entry was made, if there is one."""
     trace = sys.modules.get("opentelemetry.trace")
     context = None if trace is None else trace.get_current_span().get_span_context()
     if context is None or not context.is_valid:

@@ -1,6 +1,6 @@
 """
-What all methods of all services have in common: their bytes are parsed, their calls are counted, their failures end with
-a status that says whose fault it is.
+The common parts of all methods of all services: parse their bytes, count their calls, and turn their failures into a
+status that states whose fault it is.
 """
 
 import asyncio
@@ -29,16 +29,16 @@ MAX_MESSAGE_BYTES = 64 << 20
 
 Context = grpc.aio.ServicerContext[Any, Any]
 Answer = Message | bytes
-"""What a method gives: a message, or its bytes where it has looked at their number itself."""
+"""The result of a method: a message, or its bytes where the method has checked their number itself."""
 
 
 class Service(Protocol):
-    """What the methods of a service belong to."""
+    """The object that has the methods of a service."""
 
     calls: Calls
 
     def fitting(self, answer: Message | bytes, /) -> bytes:
-        """The bytes of an answer, which are no more than a message may have. Raises `MessageTooLarge`."""
+        """Return the bytes of an answer. Raises `MessageTooLarge` when they are more than a message may have."""
         ...
 
 
@@ -48,20 +48,22 @@ I = TypeVar("I")  # noqa: E741
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """Bytes that are no message of the type that a method takes."""
+    """Bytes that are not a message of the type that a method takes."""
 
     type: str
 
     def error(self) -> InvalidRequest:
-        """What to tell the sender."""
-        return InvalidRequest(f"the bytes are no {self.type}; is the sender's service.proto another one?", path="")
+        """Return the error for the sender."""
+        return InvalidRequest(
+            f"the bytes are not a valid {self.type}; does the sender use another service.proto?", path=""
+        )
 
 
 def handlers(servicer: Any, messages: ModuleType, name: str) -> dict[str, Any]:
-    """The methods of a service, as a server takes them. `messages` is the generated module that has it.
+    """Return the handlers of a service for a server. `messages` is the generated module of the service.
 
-    The generated registration lets bytes that cannot be parsed end as UNKNOWN, so the parsing is wrapped here. Answers are
-    bytes already: whether a message may have so many is known when it is written, and it is written once.
+    With the generated registration, bytes that cannot be parsed end as UNKNOWN, so the parsing is wrapped here. Answers
+    are bytes already: their size is checked after serialization, and they are serialized once.
     """
     found: dict[str, Any] = {}
     for method in messages.DESCRIPTOR.services_by_name[name].methods:
@@ -87,24 +89,25 @@ def _parser(kind: Any) -> Callable[[bytes], Any]:
 
 
 async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
-    """Ends a call with the status of an error. What is not one of ours is a defect: logged without its text."""
+    """End a call with the status of an error. An exception that is not one of ours is a defect: it is logged without
+    its text."""
     if isinstance(problem, RecursionError):
         problem = too_deep()
     if not isinstance(problem, InterlinguaError):
         # the text of a foreign exception may quote content
         where = "".join(traceback.format_tb(problem.__traceback__))
         _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
-        problem = InterlinguaError("a defect of the server; its log tells where")
+        problem = InterlinguaError("internal error of the server; see its log")
     code, message, trailer = trailed(status_of(problem, include_raw=getattr(request, "include_raw", False)))
     try:
         await context.abort(code, message, trailer)
     except grpc.aio.InternalError:
-        # the client has gone, or its deadline has passed, and gRPC did not say so yet: nobody is there to be told
+        # the client has gone, or its deadline has passed, and gRPC has not reported it yet: no one reads the status
         raise asyncio.CancelledError from None
 
 
 def unary(method: Callable[[S, I, Context], Awaitable[Answer]]) -> Callable[[S, I, Context], Awaitable[bytes]]:
-    """A method that answers once."""
+    """Wrap a method that answers once."""
 
     @wraps(method)
     async def guarded(self: S, request: I, context: Context) -> bytes:
@@ -122,7 +125,7 @@ def unary(method: Callable[[S, I, Context], Awaitable[Answer]]) -> Callable[[S, 
 def stream(
     method: Callable[[S, I, Context], AsyncIterator[Answer]],
 ) -> Callable[[S, I, Context], AsyncIterator[bytes]]:
-    """A method that answers piece by piece: an async generator, whose `finally` releases what it holds."""
+    """Wrap a method that answers piece by piece: an async generator, which releases its resources in its `finally`."""
 
     @wraps(method)
     async def guarded(self: S, request: I, context: Context) -> AsyncIterator[bytes]:
@@ -146,8 +149,8 @@ _PATIENCE_S = 2.0
 
 
 async def let_it_finish(pieces: AsyncIterator[Any]) -> None:
-    """Throws away what a client is just sending, until it makes a pause: some clients forget the status of a call when it
-    arrives while they write (grpc.aio: https://github.com/grpc/grpc/issues/36066)."""
+    """Read and discard the messages that a client is sending, until it pauses: some clients lose the status of a call
+    that arrives while they write (grpc.aio: https://github.com/grpc/grpc/issues/36066)."""
     end = time.monotonic() + _PATIENCE_S
     with suppress(StopAsyncIteration, TimeoutError, grpc.RpcError):
         while time.monotonic() < end:

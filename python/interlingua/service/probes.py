@@ -1,4 +1,4 @@
-"""Health and reflection: what may be asked of a server at any load, and what does not keep it from ending."""
+"""Health and reflection: they work at any load, and their open streams do not keep the server from ending."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -17,7 +17,8 @@ Status = health_pb2.HealthCheckResponse
 class Health(health_pb2_grpc.HealthServicer):
     """The health of a server that serves until it ends.
 
-    The servicer of `grpcio-health-checking` keeps a watcher until the watcher goes, also when there will be no more news.
+    The servicer of `grpcio-health-checking` keeps a watcher's stream open until the watcher leaves, even when the
+    health will not change any more.
     """
 
     def __init__(self, names: Iterable[str], calls: Calls) -> None:
@@ -26,7 +27,7 @@ class Health(health_pb2_grpc.HealthServicer):
         self._ended = False
 
     async def Check(self, request: health_pb2.HealthCheckRequest, context: Any) -> health_pb2.HealthCheckResponse:
-        """The health of a service, or of the server where no service is named."""
+        """Return the health of a service, or of the server where no service is named."""
         if request.service not in self._names:
             await context.abort(grpc.StatusCode.NOT_FOUND, "the server has no such service")
         return Status(status=self._status(request.service))
@@ -36,7 +37,7 @@ class Health(health_pb2_grpc.HealthServicer):
         request: health_pb2.HealthCheckRequest,
         context: Any,  # noqa: ARG002
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
-        """The health now and when it changes, which is once: when the server ends."""
+        """Yield the health now and when it changes. It changes once: when the server ends."""
         ending = asyncio.Event()
         with self._calls.watching(ending.set):
             yield Status(status=self._status(request.service))
@@ -45,7 +46,7 @@ class Health(health_pb2_grpc.HealthServicer):
                 yield Status(status=Status.NOT_SERVING)
 
     def end(self) -> None:
-        """Says NOT_SERVING from now on."""
+        """Report NOT_SERVING from now on."""
         self._ended = True
 
     def _status(self, name: str) -> Any:
@@ -55,14 +56,14 @@ class Health(health_pb2_grpc.HealthServicer):
 
 
 class Reflection(reflection_pb2_grpc.ServerReflectionServicer):
-    """Reflection whose clients do not keep the server from ending: some hold their stream open while nobody asks."""
+    """Reflection whose clients do not keep the server from ending: some keep an idle stream open."""
 
     def __init__(self, names: Iterable[str], calls: Calls) -> None:
         self._answers: Any = reflection.aio.ReflectionServicer(names)
         self._calls = calls
 
     async def ServerReflectionInfo(self, request_iterator: Any, context: Any) -> AsyncIterator[Any]:
-        """What services, methods and messages the server has."""
+        """Describe the services, methods and messages of the server."""
         interrupt = Interrupt()
         asked = until(aiter(request_iterator), interrupt)
         with self._calls.watching(lambda: interrupt.stop("shutdown")):

@@ -1,8 +1,8 @@
 """
 The server: grpc.aio with health, reflection, limits and a graceful end.
 
-Back-pressure: what gRPC buffers ahead of a client that does not read is kept small, and a method that cannot write
-does not pull, so the provider is not read either.
+Back-pressure: gRPC buffers little for a client that does not read. A method that cannot write stops pulling events, so
+the provider is not read either.
 """
 
 import asyncio
@@ -42,15 +42,15 @@ SERVICE = service_pb2.DESCRIPTOR.services_by_name["InterlinguaService"].full_nam
 SESSIONS = sessions_pb2.DESCRIPTOR.services_by_name["SessionService"].full_name
 
 _LAST_WORDS_S = 1.0
-"""How long calls that are cut off at the end of grace have to tell so."""
+"""How long calls that are cut off at the end of grace have to report their error, in seconds."""
 
 _WAITING = 20_000
-"""How many new calls gRPC keeps until they are taken, for each method. It cancels calls beyond that, without a word: by
+"""How many new calls gRPC keeps until they are taken, for each method. It silently cancels calls beyond that: by
 default all beyond 3,000 and some beyond 1,000, which a burst reaches before a busy loop can refuse them."""
 
 _WAITING_S = 3_600
-"""How long gRPC keeps such a call, in seconds, before it cancels it in the same way; by default 30, which a loop that is held
-up can reach. Clients have deadlines of their own."""
+"""How long gRPC keeps such a call, in seconds, before it cancels it in the same way; by default 30, which a blocked
+loop can reach. Clients have deadlines of their own."""
 
 CLIENT_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.http2.bdp_probe", 0),
@@ -58,11 +58,12 @@ CLIENT_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_send_message_length", MAX_MESSAGE_BYTES),
 )
-"""Channel options that a client should use: with them a server runs at most some 100 KiB ahead of a client that stalls."""
+"""Channel options that a client should use: with them a server runs at most some 100 KiB ahead of a client that
+stalls."""
 
 
 def server_options(max_message_bytes: int, *, shares_port: bool = False) -> list[tuple[str, int]]:
-    """The options of the server's side; `shares_port` where other processes serve on the same port."""
+    """Return the options of the server's side; `shares_port` where other processes serve on the same port."""
     return [
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),
@@ -71,18 +72,18 @@ def server_options(max_message_bytes: int, *, shares_port: bool = False) -> list
         ("grpc.server.max_pending_requests_hard_limit", _WAITING),
         ("grpc.server_max_unrequested_time_in_server", _WAITING_S),
         ("grpc.so_reuseport", int(shares_port)),
-        # clients may keep an idle connection alive, once in ten seconds
+        # clients may ping once in ten seconds to keep an idle connection alive
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
     ]
 
 
 def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> grpc.ServerCredentials:
-    """What a server needs for TLS: files of PEM, the certificate with its chain. With a `client_authority` only clients
-    are taken that show a certificate of it.
+    """Return the TLS credentials of a server, from PEM files; the certificate has its chain. With a `client_authority`,
+    only clients with a certificate of that authority are accepted.
 
     Raises `InvalidRequest` for files that cannot be read, that hold something else, or that do not belong together:
-    gRPC itself would only say so to each client that connects. Files that change are read again for the next client.
+    gRPC itself would only report it to each client that connects. Files that change are read again for the next client.
     """
     files = [file for file in (certificate, key, client_authority) if file is not None]
     renewed = Renewed(files, lambda: _configuration(certificate, key, client_authority))
@@ -100,11 +101,11 @@ def _configuration(certificate: Path, key: Path, client_authority: Path | None) 
     texts = [_read(file) for file in (certificate, key, client_authority) if file is not None]
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # a key with a password is none that gRPC can take; without this the password is asked for at the terminal
+        # gRPC does not take a key with a password; without this argument, OpenSSL asks for it at the terminal
         context.load_cert_chain(certificate, key, password="")
     except ssl.SSLError:
         raise InvalidRequest(
-            f"{certificate} and {key} are no certificate and its key; both are PEM, the key without a password"
+            f"{certificate} and {key} are not a certificate and its key; both must be PEM, the key without a password"
         ) from None
     try:
         if client_authority is not None:
@@ -116,11 +117,12 @@ def _configuration(certificate: Path, key: Path, client_authority: Path | None) 
 
 
 def _not_of_a_client_that_left(record: logging.LogRecord) -> bool:
-    """A filter: gRPC logs a traceback when a client cancels, or its deadline passes, just while it is answered."""
+    """Filter out the traceback that gRPC logs when a client cancels, or its deadline passes, while the response is
+    sent."""
     problem = record.exc_info[1] if record.exc_info else None
     if not isinstance(problem, grpc.aio.InternalError):
         return True
-    _LOG.debug("a client left while it was answered")
+    _LOG.debug("a client left while the response was sent")
     return False
 
 
@@ -132,7 +134,7 @@ def _read(file: Path) -> bytes:
 
 
 def is_local(address: str) -> bool:
-    """Whether only this machine can reach an address: a Unix socket, or loopback."""
+    """Whether only this machine can reach an address: it is a Unix socket, or loopback."""
     if address.startswith(("unix:", "unix-abstract:")):
         return True
     host = address.rpartition(":")[0].strip("[]")
@@ -146,17 +148,17 @@ _LONGEST_SOCKET_PATH = 107
 
 
 def why_not(address: str, *, shares_port: bool = False) -> str | None:
-    """Why nobody can listen at an address; None where nothing speaks against it. gRPC tells its log, and not the caller."""
+    """Return the reason why no server can listen at an address; None where none is found. gRPC only logs the reason."""
     if address.startswith("unix:"):
         path = Path(address.removeprefix("unix:"))
         if len(bytes(path)) > _LONGEST_SOCKET_PATH:
-            return f"the path of a socket has at most {_LONGEST_SOCKET_PATH} bytes"
+            return f"the path of a socket may have at most {_LONGEST_SOCKET_PATH} bytes"
         if not path.parent.is_dir():
             return f"there is no folder {path.parent}"
-        return "there is something else than a socket" if path.exists() and not path.is_socket() else None
+        return "the file exists and is not a socket" if path.exists() and not path.is_socket() else None
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
-        return None  # one of the other ways in which gRPC writes an address
+        return None  # another notation of gRPC for addresses
     try:
         family, kind, _, _, place = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -167,7 +169,7 @@ def why_not(address: str, *, shares_port: bool = False) -> str | None:
     except OSError as problem:
         return problem.strerror or type(problem).__name__
     except (UnicodeError, OverflowError):
-        return "that is no name of a host, or no port"
+        return "the host name or the port is not valid"
     return None
 
 
@@ -181,13 +183,13 @@ class Running:
     port: int
     client: Client
     events: Events
-    """Who observes the turns of this server."""
+    """The observers of the turns of this server."""
     closes_client: bool = True
-    """Whether the client ends with the server; else it belongs to somebody else."""
+    """Whether the client is closed with the server; false when another owner closes it."""
 
     async def stop(self, grace: float = 10.0) -> None:
-        """Ends gracefully: says NOT_SERVING, takes no new calls, lets running ones finish for `grace` seconds, and cuts
-        off the rest, each with an error that says so."""
+        """End gracefully: report NOT_SERVING, accept no new calls, let running calls finish for `grace` seconds, and
+        cut off the rest, each with an error of its own."""
         clock = asyncio.get_running_loop().time
         end = clock() + grace
         self.health.end()
@@ -203,7 +205,7 @@ class Running:
             await self.client.aclose()
 
     def hurry(self) -> None:
-        """Ends the time of grace of a server that is stopping."""
+        """End the time of grace of a server that is stopping."""
         self.calls.end()
         asyncio.get_running_loop().create_task(self.server.stop(_LAST_WORDS_S))
 
@@ -222,12 +224,13 @@ async def start(
     interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
     shares_port: bool = False,
 ) -> Running:
-    """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
-    `sessions`, which are open, are served as well, and stay open when it ends; `access` says whose calls are taken;
-    `interceptors` stand before all methods. With `shares_port` other processes that say so serve on the same port.
+    """Start a server at `host:port`, where port 0 chooses a free one, or at `unix:path`. `credentials` are those of
+    `tls`. `sessions`, which are open, are served as well, and stay open when the server ends; `access` decides whose
+    calls are accepted; `interceptors` run before all methods. With `shares_port`, other processes that also set it
+    serve on the same port.
 
-    It runs `max_calls` at a time and refuses more; health and reflection are not counted. The client ends with it unless
-    `closes_client` is false.
+    The server runs `max_calls` at a time and refuses more; health and reflection are not counted. The client is closed
+    with it unless `closes_client` is false.
 
     Raises `OSError` when the address cannot be used.
     """
@@ -256,13 +259,15 @@ async def start(
         port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
     except RuntimeError:
         doubt = (
-            "may its file be written?" if address.startswith("unix") else "is the port in use, is the host this one?"
+            "can its file be written?"
+            if address.startswith("unix")
+            else "is the port in use, or the address not one of this host?"
         )
         raise OSError(f"cannot listen on {address}; {doubt}") from None
     await server.start()
     if credentials is None and not is_local(address):
         _LOG.warning(
-            "no TLS on %s: conversations travel in the clear, and anyone who reaches it spends your keys", address
+            "no TLS on %s: conversations are not encrypted, and anyone who reaches it can spend your keys", address
         )
     _LOG.info("listening on %s", address if address.startswith("unix") else f"port {port}")
     return Running(server, checks, calls, port, client, routing.events, closes_client)

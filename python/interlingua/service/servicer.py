@@ -1,7 +1,7 @@
 """
 The methods of the service, each a few lines over the modules that do the work.
 
-Streaming methods are async generators: what they hold is released in their `finally`, however they end.
+Streaming methods are async generators. They release their resources in their `finally`, however they end.
 """
 
 import time
@@ -30,9 +30,9 @@ from interlingua.verbs.verbs import Verbs, size
 
 
 class Servicer:
-    """The service over one client. It keeps nothing but the client's health: any number may stand side by side.
+    """The service over one client. It keeps only the client's health: any number of servers may run in parallel.
 
-    `calls` counts what runs, `limit` is that of one message, in bytes, and `access` says who may call.
+    `calls` counts the running calls, `limit` is that of one message, in bytes, and `access` decides who may call.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class Servicer:
         self._verbs = Verbs(client, chooser)
 
     def fitting(self, answer: Answer, remedy: str = "", usage: dict[str, Any] | None = None) -> bytes:
-        """The bytes of an answer, which are no more than a message may have. Raises `MessageTooLarge`, which gRPC would say
-        too late and in no category."""
+        """Return the bytes of an answer. Raises `MessageTooLarge` when they are more than a message may have; gRPC
+        would report that too late, and without a category."""
         data = answer if isinstance(answer, bytes) else answer.SerializeToString()
         if len(data) > self._limit:
             raise MessageTooLarge(len(data), self._limit, remedy, usage)
@@ -59,7 +59,7 @@ class Servicer:
 
     @_unary
     async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:
-        """Carries one value from any form to any other."""
+        """Translate one value from any format to any other."""
         key_of(context, self._access)
         return await self._verbs.adapt(request)
 
@@ -69,7 +69,7 @@ class Servicer:
         request: AsyncIterator[service.AdaptStreamRequest],
         context: Context,
     ) -> AsyncIterator[service.AdaptStreamResponse]:
-        """Carries a streamed answer while it arrives."""
+        """Translate a streamed answer while it arrives."""
         key_of(context, self._access)
         interrupt = Interrupt()
         pieces = until(aiter(request), interrupt)
@@ -97,13 +97,13 @@ class Servicer:
 
     @_unary
     async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:
-        """Tells which model should answer, and why."""
+        """Decide which model should answer, and why."""
         key_of(context, self._access)
         return await self._verbs.route(request)
 
     @_unary
     async def Generate(self, request: service.GenerateRequest, context: Context) -> bytes:
-        """Routes unless told the model, asks the provider and gives its answer."""
+        """Route unless the request names a model, call the provider and return its response."""
         key = key_of(context, self._access)
         choice = _allowed(await self._verbs.choose(request), key)
         self._access.admit(key)
@@ -113,7 +113,7 @@ class Servicer:
 
     @_stream
     async def GenerateStream(self, request: service.GenerateStreamRequest, context: Context) -> AsyncIterator[Answer]:
-        """Does the same as Generate and gives the answer as events."""
+        """Do the same as Generate, and return the answer as events."""
         key = key_of(context, self._access)
         choice = _allowed(await self._verbs.choose(request), key)
         self._access.admit(key)
@@ -142,13 +142,13 @@ class Servicer:
 
     @_unary
     async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:
-        """Tells what a request will take and cost, or what an answer did cost."""
+        """Estimate the tokens and cost of a request, or compute the cost of an answer."""
         key_of(context, self._access)
         return await self._verbs.estimate(request)
 
     @_unary
     async def Check(self, request: service.CheckRequest, context: Context) -> service.CheckResponse:
-        """Tells which rules of the contract a value breaks."""
+        """Return the rules of the contract that a value breaks."""
         key_of(context, self._access)
         return await self._verbs.check(request)
 
@@ -158,13 +158,13 @@ class Servicer:
         request: service.ListModelsRequest,
         context: Context,
     ) -> service.ListModelsResponse:
-        """Lists the models of the registry."""
+        """List the models of the registry."""
         key_of(context, self._access)
         return self._verbs.list_models(request)
 
 
 def _allowed(choice: Choice, key: Key) -> Choice:
-    """The choice without the models that a key may not use. Raises `Refused` when none is left."""
+    """Return the choice without the models that a key may not use. Raises `Refused` when none is left."""
     models = tuple(model for model in choice.models if key.may_use(model))
     if not models:
         raise not_for(key, choice.models)
@@ -172,12 +172,12 @@ def _allowed(choice: Choice, key: Key) -> Choice:
 
 
 _LAST = frozenset(("message_complete", "error"))
-_AS_STREAM = "it is paid for; ask with GenerateStream, or "
-_IN_PIECES = "it is paid for, and the deltas hold its text; "
+_AS_STREAM = "it was paid for; use GenerateStream, or "
+_IN_PIECES = "it was paid for, and the deltas contain its text; "
 
 
 class _Messages:
-    """The messages of one stream: one for each event, or, batched, one for all that arrived together."""
+    """The messages of one stream: one for each event or, when batched, one for all events that arrived together."""
 
     def __init__(self, fitting: Callable[[Answer, str], bytes], request: service.GenerateStreamRequest) -> None:
         self._fitting = fitting
@@ -185,22 +185,22 @@ class _Messages:
         self._too_large: MessageTooLarge | None = None
 
     def of(self, events: Sequence[dict[str, Any]]) -> Iterator[bytes]:
-        """The messages for events that arrived together. Raises `MessageTooLarge` behind the last of an answer that did not
-        fit whole."""
+        """Yield the messages for events that arrived together. Raises `MessageTooLarge` after the last message of an
+        answer of which a part did not fit."""
         if self._request.buffered:
             events = list(buffered(events))
         if self._request.batched and events and self._too_large is None:
             try:
                 yield self._message(events)
             except MessageTooLarge:
-                pass  # some may fit by themselves
+                pass  # single events may fit
             else:
                 return
         for event in events:
             try:
                 message = self._message([event])
             except MessageTooLarge as problem:
-                # the rest is read all the same, for its deltas and for the usage: it is paid for
+                # the rest is read nevertheless, for its deltas and for the usage: it is paid for
                 message, self._too_large = None, self._too_large or problem
             if self._too_large is not None and event["type"] in _LAST:
                 yield self._message([_without_content(event, self._too_large)])
@@ -227,7 +227,8 @@ class _Messages:
 
 
 def _without_content(event: dict[str, Any], problem: MessageTooLarge) -> dict[str, Any]:
-    """The end of a stream of which something was too large to send: an error, with the response but for its content."""
+    """Return the last event of a stream of which a part was too large to send: an error, with the response without its
+    content."""
     ended = {"type": "error", "message_id": event["message_id"], "error": event.get("error") or problem.to_dict()}
     if "response" in event:
         message = event["response"]["message"]

@@ -1,4 +1,4 @@
-"""Sessions on the wire of gRPC: what comes in a call as plain data, and what is kept as messages."""
+"""Sessions over gRPC: convert the values of a call to plain data, and sessions and their parts to Protobuf messages."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ _LONGEST_KEY = 200
 
 
 def drafts(request: messages.AppendMessagesRequest) -> list[Data]:
-    """The messages to append, validated. Raises `InvalidRequest`."""
+    """Return the messages to append, validated. Raises `InvalidRequest`."""
     if request.messages and request.messages_json:
         raise InvalidRequest("give messages or messages_json, not both", path="/messages")
     if request.messages:
@@ -40,13 +40,13 @@ def drafts(request: messages.AppendMessagesRequest) -> list[Data]:
 
 
 def moved(problem: InvalidRequest, at: str) -> InvalidRequest:
-    """The same problem, seen from further up."""
+    """Return the same error with a prefix before its paths."""
     violations = [{**one, "path": f"{at}{one['path']}"} for one in problem.violations]
     return InvalidRequest(problem.message, path=f"{at}{problem.path or ''}", violations=violations)
 
 
 def conversation(request: messages.GenerateInSessionRequest) -> tuple[list[Data], str | None, Data]:
-    """What is said, the model that is named, and the other members of the request; validated."""
+    """Return the messages, the model, and the other members of the request, validated."""
     match request.WhichOneof("conversation"):
         case "request":
             data = adapting.message_data(request.request, "Request")
@@ -59,7 +59,7 @@ def conversation(request: messages.GenerateInSessionRequest) -> tuple[list[Data]
 
 
 def members(text: str) -> Data:
-    """Members of the requests to come, validated. Raises `InvalidRequest`."""
+    """Return members of the next requests, validated. Raises `InvalidRequest`."""
     given = routing.optional_object(text, "members_json") or {}
     for name in ("messages", "model"):
         if name in given:
@@ -72,28 +72,28 @@ def members(text: str) -> Data:
 
 
 def client_key(text: str) -> str | None:
-    """The client key of a call, if it has one. Raises `InvalidRequest` for one that is too long to be found again."""
+    """Return the client key of a call, if it has one. Raises `InvalidRequest` for one that is too long."""
     if len(text) > _LONGEST_KEY:
         raise InvalidRequest(f"a client key has at most {_LONGEST_KEY} characters", path="/client_key")
     return plain_text(text, "client_key") or None
 
 
 def plain_text(text: str, name: str) -> str:
-    """A text that every database can hold. Raises `InvalidRequest` for one with a NUL."""
+    """Return a text that every database can hold. Raises `InvalidRequest` for one with a NUL."""
     if "\0" in text:
-        raise InvalidRequest("the character U+0000 cannot be stored or looked for", path=f"/{name}")
+        raise InvalidRequest("the character U+0000 cannot be stored or searched for", path=f"/{name}")
     return text
 
 
 def page_size(given: int, usual: int, most: int) -> int:
-    """How many a page has at most. Raises `InvalidRequest`."""
+    """Return the largest number of entries of a page. Raises `InvalidRequest`."""
     if given < 0:
-        raise InvalidRequest("a page has at least one entry, or 0 for the usual number", path="/page_size")
+        raise InvalidRequest("a page size must be 1 or more, or 0 for the default size", path="/page_size")
     return min(given or usual, most)
 
 
 def place(token: str) -> SessionInfo | None:
-    """Where a list of sessions goes on. Raises `InvalidRequest` for what is no token of such a list."""
+    """Return the place at which a list of sessions continues. Raises `InvalidRequest` for an invalid token."""
     if not token:
         return None
     moment, _, identity = plain_text(token, "page_token").partition("/")
@@ -101,7 +101,7 @@ def place(token: str) -> SessionInfo | None:
         if datetime.fromisoformat(moment).tzinfo is None or not identity:
             raise ValueError
     except ValueError:
-        raise InvalidRequest("this is no token that a list of sessions gave", path="/page_token") from None
+        raise InvalidRequest("this is not a page token of a list of sessions", path="/page_token") from None
     return SessionInfo(identity, "", None, None, None, {}, 0, moment, moment, None, None, None, None)
 
 
@@ -109,12 +109,12 @@ def place(token: str) -> SessionInfo | None:
 
 
 def token(info: SessionInfo) -> str:
-    """Where a list of sessions goes on behind this one."""
+    """Return the page token with which a list of sessions continues after this one."""
     return f"{info.updated_at}/{info.id}"
 
 
 def session(info: SessionInfo) -> messages.Session:
-    """A session as a message."""
+    """Return a session as a message."""
     return messages.Session(
         id=info.id,
         revision=info.revision,
@@ -139,7 +139,7 @@ def _moment(written: str) -> Timestamp:
 
 
 def tool_call(row: ToolCallRow) -> messages.ToolCall:
-    """A tool call as a message."""
+    """Return a tool call as a message."""
     call = messages.ToolCall(
         id=row.id,
         message_id=row.message_id,
@@ -156,8 +156,8 @@ def tool_call(row: ToolCallRow) -> messages.ToolCall:
 def listed(
     found: list[Data], most_bytes: int, *, after: str, more: bool, as_json: bool
 ) -> messages.ListMessagesResponse:
-    """A page of messages, of no more than `most_bytes` unless the first is larger; `more` says that there are others behind
-    those that were found."""
+    """Return a page of messages, of no more than `most_bytes` unless the first is larger. `more` is true when further
+    messages follow those in `found`."""
     page = messages.ListMessagesResponse()
     total, last = 0, after
     for one in found:
@@ -173,7 +173,7 @@ def listed(
 
 
 def appended(stored: Appended, *, as_json: bool) -> messages.AppendMessagesResponse:
-    """Messages as they are stored."""
+    """Return the response to an append: the messages as they are stored."""
     answer = messages.AppendMessagesResponse(revision=stored.revision, already_stored=stored.repeated)
     for one in stored.messages:
         if as_json:
@@ -184,7 +184,7 @@ def appended(stored: Appended, *, as_json: bool) -> messages.AppendMessagesRespo
 
 
 def piece(events: Sequence[Data], request: messages.GenerateInSessionRequest) -> messages.GenerateInSessionResponse:
-    """Events of an answer as one message, in the form that was asked for; only batched ones are several."""
+    """Return events of an answer as one message, in the requested format; only batched messages hold several events."""
     message = messages.GenerateInSessionResponse()
     for event in events:
         if not request.json_output:
@@ -197,12 +197,12 @@ def piece(events: Sequence[Data], request: messages.GenerateInSessionRequest) ->
 
 
 def watched(one: Watched, *, as_json: bool) -> messages.WatchSessionResponse:
-    """An event of a session as a message."""
+    """Return an event of a session as a message."""
     if as_json:
         return messages.WatchSessionResponse(revision=one.revision, event_json=text(one.event))
     return messages.WatchSessionResponse(revision=one.revision, event=convert.to_proto(types.Event, one.event))
 
 
 def text(value: Any) -> str:
-    """A value as JSON text."""
+    """Return a value as JSON text."""
     return json.dumps(value).decode()

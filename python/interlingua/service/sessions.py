@@ -1,7 +1,7 @@
 """
 The methods of the service of sessions, each a few lines over `interlingua.sessions`.
 
-Each begins with who calls: what it then sees are the sessions of that tenant.
+Each method first determines the caller, and then sees only the sessions of the caller's tenant.
 """
 
 import asyncio
@@ -33,20 +33,20 @@ Data = dict[str, Any]
 
 _SESSIONS_AT_ONCE, _MESSAGES_AT_ONCE, _MOST_AT_ONCE = 50, 100, 1000
 _READ_AT_ONCE = 50
-"""How many messages are read from the database before it is looked how large they are."""
+"""How many messages are read from the database before their size is checked."""
 
 _IMPORT = 4
-"""How many times the limit of one message the lines of an import may have together."""
+"""The limit of all lines of an import together, as a multiple of the limit of one message."""
 _STATUSES = (PENDING, SUCCEEDED, FAILED, CANCELLED)
 _LAST = frozenset(("message_complete", "error"))
 _STORED = "it is stored; "
 
 
 class SessionServicer:
-    """The service over the sessions of one database, which are open. It keeps nothing between calls: any number may stand
-    side by side.
+    """The service over the sessions of one database, which are open. It keeps nothing between calls: any number of
+    servers may run in parallel.
 
-    `calls` counts what runs, `limit` is that of one message, in bytes.
+    `calls` counts the running calls, `limit` is that of one message, in bytes.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SessionServicer:
         self._sessions = sessions
 
     def fitting(self, answer: Answer, /) -> bytes:
-        """The bytes of an answer, which are no more than a message may have. Raises `MessageTooLarge`."""
+        """Return the bytes of an answer. Raises `MessageTooLarge` when they are more than a message may have."""
         data = answer if isinstance(answer, bytes) else answer.SerializeToString()
         if len(data) > self._limit:
             raise MessageTooLarge(len(data), self._limit, _STORED)
@@ -74,7 +74,7 @@ class SessionServicer:
     async def CreateSession(
         self, request: messages.CreateSessionRequest, context: Context
     ) -> messages.CreateSessionResponse:
-        """Makes a session."""
+        """Create a session."""
         who, sessions = self._called(context)
         policy = routing.optional_object(request.policy_json, "policy_json")
         extra = routing.optional_object(request.extra_json, "extra_json")
@@ -91,7 +91,7 @@ class SessionServicer:
 
     @unary
     async def GetSession(self, request: messages.GetSessionRequest, context: Context) -> messages.GetSessionResponse:
-        """Gives a session."""
+        """Return a session."""
         _, sessions = self._called(context)
         found: str | None = values.plain_text(request.session_id, "session_id")
         if request.member_id:
@@ -104,7 +104,7 @@ class SessionServicer:
     async def ListSessions(
         self, request: messages.ListSessionsRequest, context: Context
     ) -> messages.ListSessionsResponse:
-        """Lists sessions."""
+        """List sessions."""
         _, sessions = self._called(context)
         size = values.page_size(request.page_size, _SESSIONS_AT_ONCE, _MOST_AT_ONCE)
         prefix = values.plain_text(request.id_prefix, "id_prefix")
@@ -119,14 +119,14 @@ class SessionServicer:
     async def DeleteSession(
         self, request: messages.DeleteSessionRequest, context: Context
     ) -> messages.DeleteSessionResponse:
-        """Removes a session."""
+        """Remove a session."""
         _, sessions = self._called(context)
         await sessions.delete(values.plain_text(request.session_id, "session_id"))
         return messages.DeleteSessionResponse()
 
     @unary
     async def ForkSession(self, request: messages.ForkSessionRequest, context: Context) -> messages.ForkSessionResponse:
-        """Makes a session that begins as another one was at a message."""
+        """Create a session that begins as another one was at a message."""
         _, sessions = self._called(context)
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
         forked = await chat.fork(values.plain_text(request.message_id, "message_id") or None)
@@ -138,12 +138,12 @@ class SessionServicer:
     async def ListMessages(
         self, request: messages.ListMessagesRequest, context: Context
     ) -> messages.ListMessagesResponse:
-        """Lists messages."""
+        """List messages."""
         _, sessions = self._called(context)
         size = values.page_size(request.page_size, _MESSAGES_AT_ONCE, _MOST_AT_ONCE)
         after = values.plain_text(request.page_token, "page_token")
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
-        # half of what a message may hold, so that also the largest of the next ones has room
+        # half of the limit of a message, so that there is room even for a large last one
         room, as_json = self._limit // 2, request.json_output
         found, more = await _read(chat, size, room, after=after, superseded=request.with_superseded)
         return await done(
@@ -154,7 +154,7 @@ class SessionServicer:
     async def AppendMessages(
         self, request: messages.AppendMessagesRequest, context: Context
     ) -> messages.AppendMessagesResponse:
-        """Appends messages."""
+        """Append messages."""
         _, sessions = self._called(context)
         session_id = values.plain_text(request.session_id, "session_id")
         key = values.client_key(request.client_key)
@@ -162,7 +162,7 @@ class SessionServicer:
         instead_of = values.plain_text(request.instead_of, "instead_of") or None
         drafts = await done(request.ByteSize(), values.drafts, request)
 
-        # what Chat.append does, but for the validation, which has left the loop already
+        # what Chat.append does, except for the validation, which was done in a thread
         def append(change: Change) -> Appended:
             if change.row.turn_id is not None and (change.row.turn_until or 0) < change.now:
                 turns.close_abandoned(change)
@@ -175,7 +175,7 @@ class SessionServicer:
     async def GenerateInSession(
         self, request: messages.GenerateInSessionRequest, context: Context
     ) -> AsyncIterator[Answer]:
-        """Appends what is said, and gives the model's answer as events."""
+        """Append the messages of the request, and return the model's answer as events."""
         who, sessions = self._called(context)
         session_id = values.plain_text(request.session_id, "session_id")
         key = values.client_key(request.client_key)
@@ -197,7 +197,8 @@ class SessionServicer:
     async def _pieces(
         self, answer: SessionStream, request: messages.GenerateInSessionRequest
     ) -> AsyncGenerator[Answer]:
-        """The events of an answer that fit into messages. One that ends with an event that does not is stored all the same."""
+        """Yield the events of an answer that fit into messages. The answer is stored even when its last event does not
+        fit."""
         async for events in answer.arriving():
             if request.buffered:
                 events = list(buffered(events))
@@ -205,7 +206,7 @@ class SessionServicer:
                 try:
                     yield self.fitting(values.piece(events, request))
                 except MessageTooLarge:
-                    pass  # some may fit by themselves
+                    pass  # single events may fit
                 else:
                     continue
             for event in events:
@@ -223,7 +224,7 @@ class SessionServicer:
 
     @unary
     async def SwapModel(self, request: messages.SwapModelRequest, context: Context) -> messages.SwapModelResponse:
-        """Lets another model answer from now on."""
+        """Let another model answer from now on."""
         who, sessions = self._called(context)
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
         members = await done(request.ByteSize(), values.members, request.members_json)
@@ -238,7 +239,7 @@ class SessionServicer:
 
     @unary
     async def PreviewSwap(self, request: messages.PreviewSwapRequest, context: Context) -> messages.PreviewSwapResponse:
-        """Tells what models would lose of a conversation, take and cost."""
+        """Return what models would lose of a conversation, their tokens and their cost."""
         _, sessions = self._called(context)
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
         members = await done(request.ByteSize(), values.members, request.members_json)
@@ -250,10 +251,10 @@ class SessionServicer:
     async def ListToolCalls(
         self, request: messages.ListToolCallsRequest, context: Context
     ) -> messages.ListToolCallsResponse:
-        """Lists tool calls."""
+        """List tool calls."""
         _, sessions = self._called(context)
         if request.status and request.status not in _STATUSES:
-            raise InvalidRequest(f"a call is one of {', '.join(_STATUSES)}", path="/status")
+            raise InvalidRequest(f"the status of a call is one of {', '.join(_STATUSES)}", path="/status")
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
         rows = await chat.calls(request.status or None)
         return messages.ListToolCallsResponse(calls=[values.tool_call(row) for row in rows])
@@ -264,7 +265,7 @@ class SessionServicer:
     async def ExportSession(
         self, request: messages.ExportSessionRequest, context: Context
     ) -> AsyncIterator[messages.ExportSessionResponse]:
-        """Gives a session as lines of JSON."""
+        """Return a session as lines of JSON."""
         _, sessions = self._called(context)
         interrupt = Interrupt()
         lines = sessions.export(values.plain_text(request.session_id, "session_id"))
@@ -278,7 +279,7 @@ class SessionServicer:
     async def ImportSession(
         self, request: AsyncIterator[messages.ImportSessionRequest], context: Context
     ) -> messages.ImportSessionResponse:
-        """Makes a session of lines of JSON."""
+        """Create a session from lines of JSON."""
         _, sessions = self._called(context)
         lines: list[str] = []
         total, most = 0, _IMPORT * self._limit
@@ -289,7 +290,7 @@ class SessionServicer:
                     raise piece.error()
                 total += len(piece.line)
                 if total > most:
-                    raise InvalidRequest(f"the lines of an import have at most {most} characters together", path="")
+                    raise InvalidRequest(f"the lines of an import may have at most {most} characters in total", path="")
                 lines.append(piece.line)
         except InvalidRequest:
             await let_it_finish(pieces)
@@ -303,10 +304,10 @@ class SessionServicer:
     async def WatchSession(
         self, request: messages.WatchSessionRequest, context: Context
     ) -> AsyncIterator[messages.WatchSessionResponse]:
-        """Gives the events of a session."""
+        """Return the events of a session."""
         _, sessions = self._called(context)
         if request.after_revision < 0:
-            raise InvalidRequest("a revision is 0 or more", path="/after_revision")
+            raise InvalidRequest("a revision must be 0 or more", path="/after_revision")
         interrupt = Interrupt()
         events = sessions.chat(values.plain_text(request.session_id, "session_id")).watch(request.after_revision)
         try:
@@ -320,13 +321,13 @@ class SessionServicer:
 
 
 class _Answer(Generating):
-    """An answer to what stands in the `messages` of a request: what is wrong there is told with its place."""
+    """An answer to the `messages` of a request: errors in them have paths within the request."""
 
     given_before = False
-    """Whether the client key had an answer already."""
+    """Whether the client key had a response already."""
 
     async def hold(self, drafts: Sequence[Data], key: str | None) -> Turn | ModelResponse:
-        """The session's turn, with what is said appended."""
+        """Take the session's turn, with the drafts appended."""
         try:
             held = await super().hold(drafts, key)
             self.given_before = not isinstance(held, Turn)
@@ -335,7 +336,8 @@ class _Answer(Generating):
             raise values.moved(problem, "/messages") from None
 
     async def choose(self, turn: Turn) -> Choice:
-        """Whom to ask. The expressions of a caller's own policy may take long on any text, so they leave the loop."""
+        """Choose the models. The expressions of a session's own policy may take long on any text, so they are evaluated
+        in a thread."""
         if turn.policy is None:
             return await super().choose(turn)
         history, open_calls = await self.sessions.read(lambda rows: self._history(rows, turn))
@@ -343,7 +345,7 @@ class _Answer(Generating):
 
 
 async def _read(chat: Chat, size: int, room: int, *, after: str, superseded: bool) -> tuple[list[Data], bool]:
-    """At most so many messages behind one, hardly more than there is room for, and whether there are more."""
+    """Return at most `size` messages after one, hardly more than there is room for, and whether there are more."""
     found: list[Data] = []
     while len(found) < size and size_of({"messages": found}) <= room:
         asked = min(size - len(found), _READ_AT_ONCE)
@@ -363,5 +365,5 @@ def _demand_allowed(who: Caller, sessions: CallersSessions, model: str) -> None:
 
 
 def _without_response(event: Data, problem: MessageTooLarge) -> Data:
-    """The end of an answer that is too large to send: an error that says so."""
+    """Return the last event of an answer that is too large to send: an error that states it."""
     return {"type": "error", "message_id": event["message_id"], "error": event.get("error") or problem.to_dict()}

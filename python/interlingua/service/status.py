@@ -1,4 +1,4 @@
-"""Errors on the wire of gRPC: the status of a failed call, with its details in the trailing metadata."""
+"""Errors over gRPC: the status of a failed call, with its details in the trailing metadata."""
 
 import grpc
 from google.rpc import status_pb2
@@ -11,5 +11,5 @@ _CODES: dict[int, grpc.StatusCode] = {code.value[0]: code for code in grpc.Statu
 
 
 def trailed(status: status_pb2.Status) -> tuple[grpc.StatusCode, str, Trailer]:
-    """What a call that fails ends with: code, message, trailing metadata."""
+    """Return the end of a failed call: code, message, trailing metadata."""
     return _CODES[status.code], status.message, ((DETAILS_KEY, status.SerializeToString()),)

@@ -1,7 +1,8 @@
 """
-Adapt: one value from any form to any other. Two steps, read and write, with the canonical form between them.
+Adapt: translate one value from any format to any other. Two steps, read and write, with the canonical form between
+them.
 
-What is carried is a request, a response, a stream of events, or a failure; each side is canonical or a wire.
+The value is a request, a response, a stream of events, or an error; each side is canonical or a wire format.
 """
 
 from collections.abc import Generator, Sequence
@@ -29,7 +30,7 @@ Conversation = service.AdaptRequest | service.RouteRequest | service.GenerateReq
 
 @dataclass
 class Carried:
-    """What was read: a canonical value and what was lost on the way to it."""
+    """A value that was read: its canonical form, and the loss of reading it."""
 
     kind: str
     value: Any
@@ -39,7 +40,7 @@ class Carried:
 
 
 def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
-    """Carries one value. Raises the typed errors of reading and writing."""
+    """Translate one value. Raises the typed errors of reading and writing."""
     answered = _answered(request)
     carried = _read(request, answered)
     carried.policy = _policy(request)
@@ -51,7 +52,7 @@ def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
 
 @contextmanager
 def field_of_call(name: str) -> Generator[None]:
-    """What is wrong and says no place of its own is wrong at this field of the call."""
+    """Give an `InvalidRequest` without a path the path of this field of the call."""
     try:
         yield
     except InvalidRequest as problem:
@@ -74,7 +75,7 @@ def _target(given: Adapting, answered: Data | None) -> Endpoint | None:
 
 
 def _endpoint(side: service.Side) -> Endpoint | None:
-    """Who is at a side; None for the canonical form."""
+    """Return the endpoint of a side; None for the canonical form."""
     if not (side.adapter or side.provider or side.model):
         return None
     if side.adapter:
@@ -85,7 +86,7 @@ def _endpoint(side: service.Side) -> Endpoint | None:
 
 
 def wire(name: str) -> str | None:
-    """The wire that a call names, if it names one. Raises `InvalidRequest` for one that is not spoken here."""
+    """Return the wire that a call names, if it names one. Raises `InvalidRequest` for one that has no adapter."""
     with field_of_call("adapter"):
         if name:
             adapters.get(name)
@@ -93,7 +94,7 @@ def wire(name: str) -> str | None:
 
 
 def load(text: str, name: str, field: str) -> Data:
-    """A canonical value from its JSON text in a field of the call, validated. Raises `InvalidRequest`."""
+    """Return a canonical value from its JSON text in a field of the call, validated. Raises `InvalidRequest`."""
     with field_of_call(field):
         return translate.load(text, name)
 
@@ -102,7 +103,7 @@ def load(text: str, name: str, field: str) -> Data:
 
 
 def conversation(request: Conversation) -> Data:
-    """The canonical request of a call, validated. Raises `InvalidRequest`."""
+    """Return the canonical request of a call, validated. Raises `InvalidRequest`."""
     match request.WhichOneof("conversation" if not isinstance(request, service.AdaptRequest) else "input"):
         case "request":
             return message_data(request.request, "Request")
@@ -113,14 +114,14 @@ def conversation(request: Conversation) -> Data:
 
 
 def message_data(message: Any, name: str) -> Data:
-    """The plain data of a message, validated. Raises `InvalidRequest`."""
+    """Return the plain data of a message, validated. Raises `InvalidRequest`."""
     data = convert.from_proto(message)
     validate(data, name)
     return data
 
 
 def _answered(given: Adapting) -> Data | None:
-    """The request that the answer beside it answers, validated."""
+    """Return the request to which the response of this call belongs, validated; None when it is not given."""
     match given.WhichOneof("answered"):
         case "answered_request":
             with field_of_call("answered_request"):
@@ -132,7 +133,7 @@ def _answered(given: Adapting) -> Data | None:
 
 
 def _offered(answered: Data | None, side: Endpoint) -> Any:
-    """The tools of the request that is answered, as they travelled to a side."""
+    """Return the tools of the answered request, as they were sent to a side."""
     if answered is None:
         return None
     return translate.offered(answered, translate.project(answered, side).loss)
@@ -142,7 +143,7 @@ def _read(request: service.AdaptRequest, answered: Data | None) -> Carried:
     side = _source(request)
     kind = request.WhichOneof("input")
     if answered is not None and not _is_answer(request, kind):
-        raise InvalidRequest(f"{kind or 'the input'} answers no request", path="/answered_request")
+        raise InvalidRequest(f"{kind or 'the input'} is not a response to a request", path="/answered_request")
     if kind in ("wire_json", "chunks", "error_answer"):
         if side is None:
             raise InvalidRequest(f"{kind} needs a source; name its adapter", path="/source")
@@ -167,7 +168,7 @@ def _read(request: service.AdaptRequest, answered: Data | None) -> Carried:
 
 
 def none_set(what: str, message: ProtoMessage, oneof: str) -> InvalidRequest:
-    """The error for a message in which none of the fields is set of which one has to be."""
+    """Return the error for a message in which none of the fields of a oneof is set."""
     fields = ", ".join(field.name for field in message.DESCRIPTOR.oneofs_by_name[oneof].fields)
     return InvalidRequest(f"{what}; set one of {fields}", path="")
 
@@ -181,7 +182,7 @@ def _is_answer(request: service.AdaptRequest, kind: str | None) -> bool:
 def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint, answered: Data | None) -> Carried:
     match kind:
         case "chunks":
-            # what goes on to a wire goes with the provider's own words
+            # a wire as the target gets the provider's own words
             raw = request.include_raw or request.HasField("target")
             reader = translate.StreamReader(side, raw=raw, tools=_offered(answered, side))
             per_chunk = [reader.feed(chunk) for chunk in request.chunks.chunks]
@@ -208,7 +209,7 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint, answere
             value, loss = translate.from_wire_response(body, side, tools=_offered(answered, side))
             return Carried("response", value, loss)
         case service.KIND_ERROR:
-            raise InvalidRequest("a failure is given as error_answer, with its status", path="/kind")
+            raise InvalidRequest("an error is given as error_answer, with its status", path="/kind")
         case service.KIND_STREAM:
             raise InvalidRequest("a stream is given as chunks, not as wire_json", path="/kind")
         case other:
@@ -231,12 +232,12 @@ def _events(given: service.Events) -> list[Data]:
 
 
 def event_data(message: types.StreamEvent) -> Data:
-    """An event as plain data, validated."""
+    """Return an event as plain data, validated."""
     return message_data(message, "StreamEvent")
 
 
 def event_of_text(text: str) -> Data:
-    """An event from its JSON text, validated."""
+    """Return an event from its JSON text, validated."""
     return load(text, "StreamEvent", "event_json")
 
 
@@ -302,7 +303,7 @@ def _text(value: Any) -> str:
 
 
 class StreamAdapter:
-    """One streamed answer on its way from one form to another, piece by piece."""
+    """Translate one streamed answer from one format to another, piece by piece."""
 
     def __init__(self, start: service.AdaptStreamRequest.Start) -> None:
         answered = _answered(start)
@@ -311,13 +312,13 @@ class StreamAdapter:
         self._reader = (
             None if source is None else translate.StreamReader(source, raw=raw, tools=_offered(answered, source))
         )
-        self._told = target is None  # whether the report was given; to the canonical form there is none
+        self._reported = target is None  # whether the report was returned; for a canonical target there is none
         self._writer = None if target is None else translate.StreamWriter(target, policy=_policy(start))
         self._as_json = start.json_output
         self._position = 0
 
     def piece(self, message: service.AdaptStreamRequest) -> service.AdaptStreamResponse | None:
-        """What a piece completes; None when it completes nothing."""
+        """Return the output that a piece completes; None when it completes nothing."""
         kind = message.WhichOneof("piece")
         match kind:
             case "chunk" if self._reader is not None:
@@ -327,18 +328,18 @@ class StreamAdapter:
             case "event_json" if self._reader is None:
                 events = [event_of_text(message.event_json)]
             case "start":
-                raise InvalidRequest("start comes once, first", path="/start")
+                raise InvalidRequest("start must be the first message and cannot be repeated", path="/start")
             case None:
                 raise none_set("the message holds no piece", message, "piece")
             case _:
                 wanted = "events" if self._reader is None else "chunks"
-                raise InvalidRequest(f"by its start this stream takes {wanted}", path=f"/{kind}")
+                raise InvalidRequest(f"according to its start this stream takes {wanted}", path=f"/{kind}")
         response = self._response(events, self._written(events))
         self._position += 1
         return response
 
     def end(self) -> service.AdaptStreamResponse | None:
-        """What the end of input completes."""
+        """Return the output that the end of the input completes; None when it completes nothing."""
         events = [] if self._reader is None else self._reader.end()
         chunks = self._written(events)
         if self._writer is not None:
@@ -351,13 +352,13 @@ class StreamAdapter:
     def _response(
         self, events: list[Data], chunks: list[bytes], *, last: bool = False
     ) -> service.AdaptStreamResponse | None:
-        ended = not self._told and (last or any(event["type"] in _LAST for event in events))
+        ended = not self._reported and (last or any(event["type"] in _LAST for event in events))
         loss = [] if self._writer is None else self._writer.loss
         if not (chunks if self._writer is not None else events) and not (ended and loss):
             return None
         response = service.AdaptStreamResponse(completed_by=self._position)
         if ended:
-            self._told = True
+            self._reported = True
             _write_loss(loss, response, as_json=self._as_json)
         if self._writer is not None:
             response.chunks.extend(chunks)

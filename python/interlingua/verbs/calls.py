@@ -1,8 +1,8 @@
 """
-The calls in flight (spec/9-service.md#overload, #drain): how many there may be, and how they end when the server does.
+The calls in flight (spec/9-service.md#overload, #drain): how many there may be, and how they end when the server ends.
 
-A server that ends does so in two steps. First it takes no new calls, and watchers, who wait for news and for nothing
-else, are sent away. When the time of grace is over, the calls that still run are cut off, each with an error of its own.
+A server ends in two steps. First it accepts no new calls, and ends the calls of watchers, which only wait for events.
+When the time of grace is over, it cuts off the calls that still run, each with an error of its own.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ _MOST_ARRIVALS_S = 5.0
 
 
 class Calls:
-    """Counts calls. `limit` is how many may run at a time; `chance` gives numbers from 0 to 1."""
+    """A counter of calls. `limit` is how many may run at a time; `chance` returns random numbers from 0 to 1."""
 
     def __init__(self, limit: int = MAX_CALLS, chance: Callable[[], float] = random.random) -> None:
         self.limit = limit
         self.running = 0
-        """How many run."""
+        """How many calls are running."""
         self._chance = chance
         self.ended = False
         """Whether the time of grace is over."""
@@ -42,25 +42,26 @@ class Calls:
 
     @property
     def full(self) -> bool:
-        """Whether there is no room for one more."""
+        """Whether as many calls run as may."""
         return self.running >= self.limit
 
     def admit(self) -> None:
-        """Counts a call that begins; `left` ends it. Raises `ProviderError` when there is no room, or the server is ending."""
+        """Count a call that begins; `left` ends it. Raises `ProviderError` at the limit, and when the server is
+        ending."""
         self._arrived += 1
         if self._refusing:
-            raise shut_down("the server is shutting down and takes no new calls; ask another one")
+            raise shut_down("the server is shutting down and accepts no new calls; use another server")
         if self.full:
             raise _busy(self.limit, 1 + self._chance())
         self.running += 1
 
     def left(self) -> None:
-        """A call that was admitted has ended."""
+        """Count the end of a call that was admitted."""
         self.running -= 1
 
     @contextmanager
     def admitted(self) -> Generator[None]:
-        """Counts a call while it runs. Raises as `admit`."""
+        """Count a call while it runs. Raises as `admit`."""
         self.admit()
         try:
             yield
@@ -69,20 +70,21 @@ class Calls:
 
     @contextmanager
     def cut_by(self, end: End) -> Generator[None]:
-        """While a call runs: how to cut it off at the end of grace; at once when that is over."""
+        """Register, while a call runs, the function that cuts it off at the end of grace. After that it is called at
+        once."""
         if self.ended:
             end()
         with _member(self._calls, end):
             yield
 
     def cut_off(self) -> "CutOff":
-        """For a call that answers once: at the end of grace its task is interrupted. Raises `ProviderError` then, and for a
-        call that comes so far when that is over."""
+        """Cut off a call that answers once, by interrupting its task at the end of grace. Raises `ProviderError` then,
+        and for a call that begins after that."""
         return CutOff(self, self._calls)
 
     @contextmanager
     def watching(self, end: End) -> Generator[None]:
-        """While somebody watches: how to end that as soon as the server is ending."""
+        """Register, while a watcher's call runs, the function that ends it as soon as the server is ending."""
         if self._refusing:
             end()
         with _member(self._watchers, end):
@@ -91,14 +93,14 @@ class Calls:
     # ------------------------------------------------------------------------------------------------ the end
 
     def refuse(self) -> None:
-        """Ends the watching and takes no new calls."""
+        """End the calls of watchers and accept no new calls."""
         self._refusing = True
         _end(self._watchers)
 
     async def quiet(self) -> None:
-        """Waits until no call arrives: gRPC cancels without a word what it has not handed over when it closes.
+        """Wait until no call arrives: when gRPC closes, it cancels silently the calls that it has not handed over.
 
-        It waits for several turns of the loop and not for a time: in a loop that is busy, time passes without a turn.
+        It waits for several turns of the loop and not for a time: in a busy loop, time passes without a turn.
         """
         clock = asyncio.get_running_loop().time
         end = clock() + _MOST_ARRIVALS_S
@@ -109,13 +111,13 @@ class Calls:
             arrived = self._arrived
 
     def end(self) -> None:
-        """Cuts off the calls that still run."""
+        """Cut off the calls that still run."""
         self.ended = True
         _end(self._calls)
 
 
 class CutOff:
-    """`Calls.cut_off`: a class, for every call enters it, and generators are dear."""
+    """The context of `Calls.cut_off`. It is a class because every call enters it, and generators are slower."""
 
     __slots__ = ("_all", "_calls", "_cut", "_task")
 
@@ -132,7 +134,7 @@ class CutOff:
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
         self._calls.discard(self._end)
-        # ours, unless the client has gone as well
+        # the cancellation is ours, unless the client has cancelled as well
         if self._cut and isinstance(problem, asyncio.CancelledError) and self._task.uncancel() == 0:
             raise shut_down() from None
 
@@ -142,7 +144,7 @@ class CutOff:
 
 
 async def until(messages: AsyncIterator[T], interrupt: Interrupt) -> AsyncIterator[T]:
-    """The messages of a client, until they end or are interrupted."""
+    """Yield the messages of a client, until they end or are interrupted."""
     while True:
         try:
             message = await interrupt.wait(anext(messages))
@@ -166,11 +168,11 @@ def _end(group: set[End]) -> None:
 
 
 def _busy(limit: int, wait: float) -> ProviderError:
-    """The error of a call for which there is no room. The wait differs from call to call, so that not all return at once."""
+    """Return the error of a call above the limit. The wait differs from call to call, so that not all retry at once."""
     return ProviderError(
         {
             "category": "rate_limit",
-            "message": f"the server runs {limit} calls, as many as it may; wait, or ask another one",
+            "message": f"the server runs {limit} calls, which is its limit; wait, or use another server",
             "retryable": True,
             "retry_after": round(wait, 3),
             "code": "max_calls",

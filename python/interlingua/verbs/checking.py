@@ -12,7 +12,8 @@ from interlingua.verbs import adapting, convert
 
 
 def check(request: service.CheckRequest) -> service.CheckResponse:
-    """All that is wrong with a value. Raises `InvalidRequest` for a call that names no value, type or profile."""
+    """Return all rules that a value breaks. Raises `InvalidRequest` for a call without a value, and for an unknown type
+    or profile."""
     value, name = _value(request)
     found = violations(value, name)
     if not found and name in ("Request", "Message", "Response"):

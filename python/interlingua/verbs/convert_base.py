@@ -1,12 +1,13 @@
 """
-What the generated converter is made of.
+The building blocks of the generated converter.
 
-Strategy of writing: a field takes a value only when it can give the same value back. Everything else (members of a
-later version, an explicit null, an empty list that is written out, an integer beyond the bits of its field) goes into `rest_json`.
-So nothing is lost, and a value of the wrong type is found by the validation at the other side, as it would be in JSON.
+Writing: a field takes a value only when reading the field returns the same value. Everything else (members of a later
+version, an explicit null, an empty list that is written out, an integer beyond the bits of its field) is put into
+`rest_json`. So nothing is lost, and the validation on the other side finds a value of the wrong type, as it would in
+JSON.
 
-Strategy of reading: whatever a client can send is turned into plain data or into an `InvalidRequest` that points at it.
-A function below knows nothing of where it stands; those above put their part of the pointer in front.
+Reading: every input of a client becomes plain data, or an `InvalidRequest` with a pointer to it. A function does not
+know the place of its value; its callers put their part of the pointer in front.
 """
 
 import math
@@ -28,7 +29,7 @@ _EXACT = 2**53
 
 
 def under(problem: InvalidRequest, *steps: str | int) -> InvalidRequest:
-    """The same problem, seen from one level further up."""
+    """Put steps in front of the path of an error, and return the error."""
     problem.path = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps) + (
         problem.path or ""
     )
@@ -39,7 +40,7 @@ def under(problem: InvalidRequest, *steps: str | int) -> InvalidRequest:
 
 
 def read_one(read: Callable[[Any], Data], message: Any, name: str) -> Data:
-    """A message in a field."""
+    """Read a message in a field."""
     try:
         return read(message)
     except InvalidRequest as problem:
@@ -47,7 +48,7 @@ def read_one(read: Callable[[Any], Data], message: Any, name: str) -> Data:
 
 
 def read_each(read: Callable[[Any], Data], messages: Iterable[Any], name: str) -> list[Data]:
-    """The messages of a list."""
+    """Read the messages of a list."""
     values: list[Data] = []
     try:
         for message in messages:
@@ -58,7 +59,7 @@ def read_each(read: Callable[[Any], Data], messages: Iterable[Any], name: str) -
 
 
 def read_json(text: str, name: str) -> Any:
-    """Free JSON."""
+    """Read free JSON."""
     try:
         return json.loads(text)
     except InvalidRequest as problem:
@@ -66,7 +67,7 @@ def read_json(text: str, name: str) -> Any:
 
 
 def read_object(text: str, name: str) -> Data:
-    """A free JSON object."""
+    """Read a free JSON object."""
     value = read_json(text, name)
     if type(value) is not dict:
         raise InvalidRequest("not a JSON object; write it as {…}", path=f"/{name}")
@@ -74,22 +75,22 @@ def read_object(text: str, name: str) -> Data:
 
 
 def read_number(value: float, name: str) -> float:
-    """A double that JSON can hold."""
+    """Read a double that JSON can hold."""
     if not math.isfinite(value):
         raise InvalidRequest("NaN and infinities are not numbers of JSON", path=f"/{name}")
     return value
 
 
 def read_time(moment: Timestamp, name: str) -> str:
-    """RFC 3339 in UTC with six fractional digits."""
+    """Read a time as RFC 3339, in UTC with six fractional digits."""
     try:
         return _text_of(moment.ToDatetime(UTC))
     except (ValueError, OverflowError):
-        raise InvalidRequest("not a moment between the years 1 and 9999", path=f"/{name}") from None
+        raise InvalidRequest("must be a time between the years 1 and 9999", path=f"/{name}") from None
 
 
 def read_enum(words: dict[int, str], number: int, other: str | None, name: str) -> str:
-    """The word of an enum's number. A number of a later version is `other` where the enum has it."""
+    """Read an enum: return the word of its number. A number of a later version is `other` where the enum has it."""
     word = words.get(number, other if number else None)
     if word is None:
         problem = f"the enum value {number} is not known to this version" if number else "the enum value is missing"
@@ -98,10 +99,11 @@ def read_enum(words: dict[int, str], number: int, other: str | None, name: str) 
 
 
 def read_rest(text: str, data: Data, bare: AbstractSet[str] = frozenset()) -> None:
-    """Adds the members of `rest_json` to those that were read from fields (spec/9-service.md#rest-json).
+    """Add the members of `rest_json` to those that were read from fields (spec/9-service.md#rest-json).
 
-    A field that is set has the word: null and an empty list or object give way to it, any other value that differs is an
-    `InvalidRequest`. Of the fields in `bare`, which cannot tell unset from zero, zero is unset.
+    A field that is set takes precedence: it replaces null and an empty list or object; any other value that differs is
+    an `InvalidRequest`. A zero in one of the fields in `bare`, which cannot distinguish unset from zero, counts as
+    unset.
     """
     for name, value in read_object(text, "rest_json").items():
         if name not in data or (name in bare and not data[name]):
@@ -115,15 +117,15 @@ def read_rest(text: str, data: Data, bare: AbstractSet[str] = frozenset()) -> No
 
 
 def read_unknown(message: Any) -> Data:
-    """A block or event of a later version: all of it is in its JSON text."""
+    """Read a block or event of a later version; its JSON text contains all of it."""
     value = read_object(message.json, "json")
     if value.get("type") != message.type:
-        raise InvalidRequest("type is not the type in json", path="/type")
+        raise InvalidRequest("type differs from the type in json", path="/type")
     return value
 
 
 def no_arm(what: str) -> InvalidRequest:
-    """A union in which nothing is set: forgotten, or set to an arm that this version does not know."""
+    """Return the error for a union in which no known arm is set: none, or one that this version does not know."""
     return InvalidRequest(
         f"no {what} is set that this version knows; set one of the oneof, or send it as unknown", path=""
     )
@@ -133,7 +135,7 @@ def no_arm(what: str) -> InvalidRequest:
 
 
 def write_each(write: Callable[[Data, Any], None], values: list[Any], messages: Any, name: str) -> None:
-    """Appends the values to a list of messages."""
+    """Append values to a list of messages."""
     for position, value in enumerate(values):
         if type(value) is not dict:
             raise InvalidRequest("must be an object", path=f"/{name}/{position}")
@@ -144,7 +146,7 @@ def write_each(write: Callable[[Data, Any], None], values: list[Any], messages: 
 
 
 def write_one(write: Callable[[Data, Any], None], value: Data, message: Any, name: str) -> None:
-    """Fills the message in a field; an empty one is there too."""
+    """Fill the message in a field; an empty value also sets the field."""
     message.SetInParent()
     try:
         write(value, message)
@@ -153,7 +155,7 @@ def write_one(write: Callable[[Data, Any], None], value: Data, message: Any, nam
 
 
 def write_json(value: Any, name: str) -> str:
-    """Free JSON as text."""
+    """Return free JSON as text."""
     try:
         return json.dumps(value).decode()
     except InvalidRequest as problem:
@@ -161,12 +163,12 @@ def write_json(value: Any, name: str) -> str:
 
 
 def write_rest(rest: Data) -> str:
-    """What has no field of its own, as text."""
+    """Return the members without a field of their own as JSON text."""
     return json.dumps(rest).decode()
 
 
 def write_time(value: Any, moment: Timestamp) -> bool:
-    """Sets the moment if it gives the same text back; tells whether it did."""
+    """Set the moment if reading it returns the same text; return whether it was set."""
     try:
         parsed = datetime.fromisoformat(value)
     except (TypeError, ValueError):
@@ -182,7 +184,7 @@ def _text_of(moment: datetime) -> str:
 
 
 def write_enum(numbers: dict[str, int], word: Any, other: int | None, name: str) -> Any:
-    """The number of an enum's word. A word that is not in the enum is `other` where the enum has it."""
+    """Return the number of an enum's word. A word that is not in the enum is `other` where the enum has it."""
     number = numbers.get(word, other) if isinstance(word, str) else None
     if number is None:
         raise InvalidRequest(f"must be one of {', '.join(numbers)}", path=f"/{name}")
@@ -190,7 +192,7 @@ def write_enum(numbers: dict[str, int], word: Any, other: int | None, name: str)
 
 
 def write_unknown(value: Data, message: Any) -> None:
-    """A block or event of a later version, whole."""
+    """Write a block or event of a later version, whole."""
     message.type = value["type"]
     message.json = json.dumps(value).decode()
 
@@ -216,7 +218,7 @@ def are_int32(value: Any) -> TypeGuard[list[int]]:
 
 
 def is_double(value: Any) -> TypeGuard[float]:
-    """Whether a double field takes it and gives it back equal."""
+    """Whether a double field takes it and returns it equal."""
     return (type(value) is float and math.isfinite(value)) or (type(value) is int and -_EXACT <= value <= _EXACT)
 
 
@@ -231,5 +233,5 @@ def is_text_map(value: Any) -> TypeGuard[dict[str, str]]:
 
 
 def missing(name: str) -> InvalidRequest:
-    """A required member is not there."""
+    """Return the error for a required member that is missing."""
     return InvalidRequest(f"the member {name} is missing", path="")

@@ -16,7 +16,7 @@ Data = dict[str, Any]
 
 
 def estimate(request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
-    """Tokens and cost of a request, or the cost of a usage."""
+    """Return tokens and cost of a request, or the cost of a usage."""
     match request.WhichOneof("subject"):
         case "request":
             return _before(adapting.message_data(request.request, "Request"), request, models)
@@ -47,7 +47,7 @@ def _before(conversation: Data, request: service.EstimateRequest, models: Regist
 
 
 def _after(usage: Data, request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
-    # without a model and a price nothing is known of the price: unpriced, which is no error
+    # without a model and a price the usage is unpriced, which is no error
     with adapting.field_of_call("model"):
         named = str(models.parse(request.model)) if request.model else None
     price = _price(request, named, models) if named or request.price_json else None
@@ -67,12 +67,13 @@ def _price(request: service.EstimateRequest, model: str | None, models: Registry
 
 
 def _version(request: service.EstimateRequest, models: Registry) -> str | None:
-    """The table that counts at the moment asked for: tables are named by the day from which they count."""
+    """Return the price table that is valid at the moment of the request: the name of a table is the day from which it
+    is valid."""
     if not request.HasField("at"):
         return None
     try:
         day = request.at.ToDatetime(UTC).date().isoformat()
     except (ValueError, OverflowError):
-        raise InvalidRequest("not a moment between the years 1 and 9999", path="/at") from None
+        raise InvalidRequest("must be a time between the years 1 and 9999", path="/at") from None
     versions = models.price_versions()
     return max((version for version in versions if version <= day), default=versions[0])

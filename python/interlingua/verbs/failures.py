@@ -1,13 +1,13 @@
 """
-How a verb fails (spec/9-service.md#errors): with a status code that says whose fault it is, and a `google.rpc.Status` of
-details: `ErrorInfo` (reason: the category), `BadRequest` (a JSON Pointer for each violation), `RetryInfo`, the `Usage` of
-an answer that did not come to its end, and the canonical `Error`.
+How a verb fails (spec/9-service.md#errors): with a status code that states whose fault it is, and a `google.rpc.Status`
+with details: `ErrorInfo` (reason: the category), `BadRequest` (a JSON Pointer for each violation), `RetryInfo`, the
+`Usage` of an answer that did not reach its end, and the canonical `Error`.
 
-Over gRPC, details travel in the trailing metadata, which clients cap at 8 KiB by default. So what is long is cut: the
-counts in `ErrorInfo` tell how much there was.
+Over gRPC, the details are in the trailing metadata, which clients limit to 8 KiB by default. So long details are cut;
+the counts in `ErrorInfo` state the original numbers.
 
-What the provider said goes to the client whose call it was, except where it speaks to whoever holds the key, which is
-this server's operator (spec/9-service.md#provider-words).
+The provider's message is sent to the client that made the call. An exception are messages for the holder of the key,
+which is this server's operator (spec/9-service.md#provider-words).
 """
 
 from collections.abc import Iterator
@@ -26,9 +26,9 @@ DOMAIN = "interlingua"
 
 _BUDGET = 6_000  # bytes of details, base64 not counted; below the 8 KiB at which clients refuse metadata
 _LONGEST = 500  # characters of one text
-_MOST_TRIED = 12  # attempts and candidates that are told
-_FEWER = (1_000, 500, 200)  # characters of the provider's words, where there is no room for all
-_WHOLE = ("provider_message", "raw")  # whole, or cut by the room there is
+_MOST_TRIED = 12  # attempts and candidates that are reported
+_FEWER = (1_000, 500, 200)  # characters of the provider's message, where there is no room for all
+_WHOLE = ("provider_message", "raw")  # not cut to _LONGEST, but to the room that is left
 _FRAME = 4  # bytes around a detail
 _LONGEST_WAIT_S = 315_576_000_000  # what a google.protobuf.Duration holds; the canonical error has the number itself
 
@@ -57,17 +57,18 @@ CODES: dict[str, str] = {
 """The status code of each category of spec/8-errors.md, by its name in `google.rpc.Code`."""
 
 _LATE = ("conflict", "turn_in_progress")
-"""Codes of a writer who was too late: ABORTED, whatever their category."""
+"""Codes of the errors of a writer that was too late: ABORTED, whatever their category."""
 
 
 class MessageTooLarge(InterlinguaError):
-    """What a method gives is above the limit of one message. `usage` is what a provider was paid for it."""
+    """The response of a method is above the limit of one message. `usage` is the usage for which a provider was
+    paid."""
 
     category = "unsupported"
 
     def __init__(self, size: int, limit: int, remedy: str, usage: dict[str, Any] | None = None) -> None:
         super().__init__(
-            f"the answer has {size} bytes and one message at most {limit}; {remedy}raise the limit of the server"
+            f"the response has {size} bytes, and one message has at most {limit}; {remedy}raise the limit of the server"
         )
         self.usage = usage
 
@@ -76,7 +77,7 @@ class MessageTooLarge(InterlinguaError):
 
 
 def shown(error: dict[str, Any], *, include_raw: bool) -> dict[str, Any]:
-    """A canonical error as the client of a call to a provider sees it."""
+    """Return a canonical error as the client of a provider call sees it."""
     if include_raw:
         return error
     hidden = ("raw", "provider_message") if error["category"] in OPERATOR_CATEGORIES else ("raw",)
@@ -84,9 +85,9 @@ def shown(error: dict[str, Any], *, include_raw: bool) -> dict[str, Any]:
 
 
 def status_of(error: InterlinguaError, *, include_raw: bool = False) -> status_pb2.Status:
-    """What a call that fails with this error ends with: code, message, details.
+    """Return the status of a call that fails with this error: code, message, details.
 
-    `include_raw`: the provider's whole body comes along, where there is room.
+    `include_raw`: the provider's whole body is included, where there is room.
     """
     data = shown(error.error if isinstance(error, ProviderError) else error.to_dict(), include_raw=include_raw)
     if isinstance(error, Conflict):
@@ -95,7 +96,7 @@ def status_of(error: InterlinguaError, *, include_raw: bool = False) -> status_p
     status = status_pb2.Status(code=code_pb2.Code.Value(code), message=_cut(str(error)))
     for detail in (*_details(data), *_usage(error)):
         _append(status, detail)
-    # with the provider's body, else with as many of its words as there is room for
+    # with the provider's body, else with as much of its message as there is room for
     for fitting in _shorter_and_shorter(data):
         if _append(status, _canonical(fitting)):
             break
@@ -103,7 +104,7 @@ def status_of(error: InterlinguaError, *, include_raw: bool = False) -> status_p
 
 
 def _seen(error: Conflict) -> dict[str, Any]:
-    """What the session has now that was in the way of a writer."""
+    """Return the current state of the session with which a writer was in conflict."""
     found: dict[str, Any] = {"revision": error.revision}
     if isinstance(error, TurnInProgress):
         found |= {"until": error.until, "message_id": error.message_id}
@@ -111,10 +112,10 @@ def _seen(error: Conflict) -> dict[str, Any]:
 
 
 def _append(status: status_pb2.Status, detail: Message) -> bool:
-    """Adds a detail, where there is room for it."""
+    """Add a detail if there is room for it; return whether it was added."""
     packed = AnyMessage()
     packed.Pack(detail)
-    # beside the detail itself, a tag and its length
+    # the detail itself, a tag and its length
     if status.ByteSize() + packed.ByteSize() + _FRAME > _BUDGET:
         return False
     status.details.append(packed)
@@ -122,7 +123,8 @@ def _append(status: status_pb2.Status, detail: Message) -> bool:
 
 
 def _shorter_and_shorter(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The error as it is, without the provider's body, with ever fewer of the provider's words, and at last with none."""
+    """Yield the error unchanged, then without the provider's body, then with ever shorter messages of the provider, and
+    last without a message of the provider."""
     yield data
     without_body = {name: value for name, value in data.items() if name != "raw"}
     yield without_body
@@ -134,7 +136,8 @@ def _shorter_and_shorter(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _details(data: dict[str, Any]) -> list[Message]:
-    """The details of Google's types, what matters most first: when there is no room for all, the last ones are left out."""
+    """Return the details of Google's types, the most important first: when there is no room for all, the last ones are
+    left out."""
     details: list[Message] = [_info(data)]
     if data["category"] == "invalid_request":
         violations = data.get("violations") or [{"path": data.get("path", ""), "message": data["message"], "rule": ""}]
@@ -147,7 +150,7 @@ def _details(data: dict[str, Any]) -> list[Message]:
 
 
 def _usage(error: InterlinguaError) -> list[Message]:
-    """What was paid for an answer that the caller does not get, as far as the provider said so."""
+    """Return the usage of an answer that is paid for but not delivered, if the provider reported it."""
     match error:
         case StreamTruncated(response={"usage": dict() as usage}) | MessageTooLarge(usage=dict() as usage):
             without_raw = {name: value for name, value in usage.items() if name != "raw"}
@@ -189,9 +192,9 @@ def _bad_request(violations: list[dict[str, str]]) -> error_details_pb2.BadReque
 
 
 def _canonical(data: dict[str, Any]) -> Message:
-    """The canonical error, its lists as long as there is room for."""
+    """Return the canonical error; its lists are as long as there is room for."""
     short = {key: _cut(value) if isinstance(value, str) and key not in _WHOLE else value for key, value in data.items()}
-    short.pop("violations", None)  # they stand in BadRequest
+    short.pop("violations", None)  # they are in BadRequest
     for name in ("attempts", "skipped"):
         if name in short:
             short[name] = short[name][:_MOST_TRIED]

@@ -1,4 +1,4 @@
-"""Route on the wire of gRPC: what is asked, and the decision and its candidates as messages."""
+"""Route over gRPC: the input of a decision from a message, and the decision and its candidates as messages."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -44,7 +44,7 @@ _SEVERITIES = {
 
 
 def route(request: service.RouteRequest, routing: Routing, health: Data | None = None) -> service.RouteResponse:
-    """The decision for a conversation; `health` is the server's. Raises `NoCandidate` and `InvalidRequest`."""
+    """Return the decision for a conversation; `health` is the server's. Raises `NoCandidate` and `InvalidRequest`."""
     conversation = adapting.conversation(request)
     decision = routing.decide(
         conversation,
@@ -64,7 +64,7 @@ def route(request: service.RouteRequest, routing: Routing, health: Data | None =
 
 
 def optional_object(text: str, name: str) -> Data | None:
-    """A JSON object in a field; None when the field is empty. Raises `InvalidRequest`."""
+    """Return the JSON object in a field; None when the field is empty. Raises `InvalidRequest`."""
     if not text:
         return None
     try:
@@ -77,7 +77,7 @@ def optional_object(text: str, name: str) -> Data | None:
 
 
 def decision_message(decision: Mapping[str, Any]) -> service.RouteDecision:
-    """A decision as a message."""
+    """Return a decision as a message."""
     record = decision["record"]
     return service.RouteDecision(
         chosen_model=decision["chosen_model"],
@@ -101,7 +101,7 @@ def _verdict(entry: Mapping[str, Any]) -> service.SlotVerdict:
 
 
 def candidate_message(row: Mapping[str, Any]) -> service.RouteCandidate:
-    """What a model would mean for a conversation, as a message."""
+    """Return the loss, tokens and cost of a candidate model for a conversation, as a message."""
     error = row.get("error")
     message = service.RouteCandidate(
         model=row["model"],
@@ -116,7 +116,7 @@ def candidate_message(row: Mapping[str, Any]) -> service.RouteCandidate:
 
 
 def cost_message(amounts: Mapping[str, str | None] | None, version: str | None) -> service.CostEstimate | None:
-    """Money as a message; None when it is unpriced. An amount without a limit is left empty."""
+    """Return amounts of money as a message; None when they are unpriced. An amount without a limit is left empty."""
     if amounts is None:
         return None
     return service.CostEstimate(
@@ -133,4 +133,4 @@ def _moment(request: service.RouteRequest) -> str:
     try:
         return request.now.ToDatetime(UTC).isoformat().replace("+00:00", "Z")
     except (ValueError, OverflowError):
-        raise InvalidRequest("not a moment between the years 1 and 9999", path="/now") from None
+        raise InvalidRequest("must be a time between the years 1 and 9999", path="/now") from None

@@ -1,5 +1,5 @@
 """
-The verbs, each a few lines over the modules that do the work. Large inputs are worked on in a thread.
+The verbs, each a few lines over the modules that do the work. Large inputs are processed in a thread.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Generation = service.GenerateRequest | service.GenerateStreamRequest
 
 
 class Verbs:
-    """The verbs over one client and one routing. They keep nothing between calls but the client's health."""
+    """The verbs over one client and one routing. Between calls they keep only the client's health."""
 
     def __init__(self, client: Client, chooser: Routing | None = None) -> None:
         self._client = client
@@ -29,15 +29,15 @@ class Verbs:
         self._registry = self._routing.registry
 
     async def adapt(self, request: service.AdaptRequest) -> service.AdaptResponse:
-        """Carries one value from any form to any other."""
+        """Translate one value from any format to any other."""
         return await done(size(request), adapting.adapt, request)
 
     async def route(self, request: service.RouteRequest) -> service.RouteResponse:
-        """Tells which model should answer, and why."""
+        """Decide which model should answer, and why."""
         return await done(size(request), routing.route, request, self._routing, self._client.health.snapshot())
 
     async def choose(self, request: Generation) -> Choice:
-        """Whom to ask for a generation. Publishes the decision."""
+        """Choose the models for a generation. Publishes the decision."""
         return (await done(size(request), self._weigh, request, self._client.health.snapshot()))()
 
     async def generate(
@@ -47,9 +47,9 @@ class Verbs:
         deadline: float | None = None,
         on_answer: Callable[[Answered], None] | None = None,
     ) -> tuple[service.GenerateResponse, Data]:
-        """The answer of the first model of a choice that gives one: as a message, and as plain data.
+        """Return the response of the first model of a choice that answers: as a message, and as plain data.
 
-        `deadline` is in seconds, `on_answer` is told who answers."""
+        `deadline` is in seconds, `on_answer` is called with the model that answers."""
         response = await self._client.generate(
             choice.request,
             model=choice.models[0],
@@ -72,15 +72,15 @@ class Verbs:
         return answer, response
 
     async def estimate(self, request: service.EstimateRequest) -> service.EstimateResponse:
-        """Tells what a request will take and cost, or what an answer did cost."""
+        """Estimate the tokens and cost of a request, or compute the cost of an answer."""
         return await done(size(request), estimating.estimate, request, self._registry)
 
     async def check(self, request: service.CheckRequest) -> service.CheckResponse:
-        """Tells which rules of the contract a value breaks."""
+        """Return the rules of the contract that a value breaks."""
         return await done(size(request), checking.check, request)
 
     def list_models(self, request: service.ListModelsRequest) -> service.ListModelsResponse:
-        """Lists the models of the registry."""
+        """List the models of the registry."""
         if request.provider:
             with adapting.field_of_call("provider"):
                 self._registry.provider(request.provider)
@@ -104,7 +104,8 @@ class Verbs:
 
 
 def size(request: Any) -> int:
-    """How large an input is, in bytes. A policy that comes with a call may hold expressions that take long on any text."""
+    """Return the size of an input in bytes. An input with a policy counts as large, because the expressions of a policy
+    may take long on any text."""
     return request.ByteSize() + (LARGE if getattr(request, "policy_json", "") else 0)
 
 

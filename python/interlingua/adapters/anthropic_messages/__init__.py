@@ -1,18 +1,19 @@
 """
 Anthropic Messages.
 
-Wire:  POST /v1/messages, answers as JSON or server-sent events, documented versions 2023-06-01 and 2026-10-21.
+Wire:  POST /v1/messages, responses as JSON or server-sent events, documented versions 2023-06-01 and 2026-10-21.
 Spec:  spec/adapters/anthropic_messages.md
 
-Strategy: a request is written top-down. Leading instructions leave the list and become `system`; each run of tool
-results and the user message after it travel as one user message, results first; blocks keep their order.
-What has no canonical meaning is kept: whole items as opaque blocks, members in provider state, top-level members in
-options. Every request is made valid, and every repair is reported. What came from this wire otherwise than it is written
-is kept (`_engine.verbatim`) and put back, and its repair is taken back, while the same is written.
-The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
+Strategy: the writer writes a request top-down. It takes leading instructions out of the list and writes them as `system`.
+It writes each run of tool results and the user message after it as one user message, results first. Blocks keep their order.
+The reader keeps everything that has no canonical meaning: whole items as opaque blocks, members in provider state, top-level
+members in options. The writer makes every request valid and reports every repair. If a value was read from this wire in another
+spelling than the writer uses, the reader keeps that spelling (`_engine.verbatim`). As long as the writer writes the same value,
+it restores the spelling and reverts the repair.
+The stream decoder assembles the provider's own final message and reads it in the same way as a unary response.
 
 Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools (and
-schemas) · responses · stream reader and writer · errors. What Bedrock's wire does alike stands in `_claude`.
+schemas) · responses · stream reader and writer · errors. The code that this wire shares with Bedrock's wire is in `_claude`.
 """
 
 from typing import Final
@@ -25,7 +26,7 @@ from interlingua.adapters.anthropic_messages.stream_writer import stream_encoder
 from interlingua.adapters.anthropic_messages.tables import FRAMING, NAME
 
 DATED: Final = False
-"""Answers bear no time."""
+"""A response of this wire has no creation time."""
 
 __all__ = [
     "DATED",

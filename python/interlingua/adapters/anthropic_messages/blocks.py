@@ -1,4 +1,4 @@
-"""Blocks both ways, by rows: the same cases in the same order."""
+"""Read and write content blocks by rows; reader and writer list the same cases in the same order."""
 
 from typing import Any, Final
 
@@ -90,14 +90,14 @@ _RESULT: Final = ItemRow(
 
 
 def block_from_wire(block: Wire, place: str, reading: Reading) -> Block:
-    """One block of the wire in its place. What is not shaped as the wire documents it stays whole, as an opaque block.
+    """Read one block of the wire in its place. A block that does not have its documented shape is kept whole, as an opaque block.
 
     Raises KeyError or TypeError for a known block that lacks a member or has one of a wrong type.
     """
     match block["type"]:
         case "text":
             if len(block) == 2 and type(text := block["text"]) is str and text and not text.isspace():
-                return {"type": "text", "text": text}  # most texts, and not worth a call
+                return {"type": "text", "text": text}  # most texts; a function call would cost more
             return text_from_wire(block, reading)
         case "tool_result" if place == USER:
             return _result_from_wire(block, reading)
@@ -122,7 +122,7 @@ def block_from_wire(block: Wire, place: str, reading: Reading) -> Block:
 def blocks_from_wire(
     content: list[Any], place: str, reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
 ) -> list[Block]:
-    """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
+    """Read the blocks of one list. Raises `failure` with a pointer to a block that cannot be read."""
     blocks: list[Block] = []
     try:
         for block in content:
@@ -161,7 +161,7 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
 
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
-    """The blocks of one place on the wire; those that it cannot carry are reported."""
+    """Write the blocks of one place, and report those that the wire has no place for."""
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         kind = block["type"]
@@ -180,7 +180,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """One block on the wire; None when this place cannot carry it, which is reported."""
+    """Write one block; report it and return None if the wire cannot have it in this place."""
     try:
         return _block_to_wire(block, place, writing, path)
     except Refused as refused:
@@ -221,7 +221,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
-    """A tool result."""
+    """Write a tool result."""
     wire = _result_to_wire(block, writing, path)
     if (toolset := writing.of_sets.get(block["tool_use_id"])) is not None:
         wire.setdefault(TOOLSET_NAME, toolset)

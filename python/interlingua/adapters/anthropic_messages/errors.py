@@ -1,4 +1,4 @@
-"""Errors both ways: what the provider says as canonical errors, and canonical errors as this provider tells them."""
+"""Read the provider's errors as canonical errors, and write canonical errors as this provider reports them."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _TYPES: Final = {
     "overloaded_error": "overloaded",
     "api_error": "server_error cancelled network invalid_response stream_truncated other",
 }
-"""The types of errors: as which category each is read, which is the first of those that are written so."""
+"""For each error type of the wire, the categories that are written as this type. The type is read as the first of them."""
 _VOCABULARY: Final = Vocabulary(
     words={
         **{kind: categories.split()[0] for kind, categories in _TYPES.items()},
@@ -45,9 +45,9 @@ _CONFLICT: Final = 409
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
-    """The canonical error of a failed call. `body` may be parsed JSON, text, bytes or nothing.
+    """Return the canonical error of a failed provider call. `body` may be parsed JSON, text, bytes or nothing.
 
-    The message holds nothing of the provider's sentence; that is in `raw`.
+    The message has nothing of the provider's text; that text is in `raw`.
     """
     lower, parsed = failures.lowered(headers), error_body(body)
     code, text = _word(parsed, lower), text_of(parsed)
@@ -68,11 +68,11 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 
 
 def _word(body: Any, headers: Mapping[str, str]) -> str | None:
-    """The provider's word for the error: in a header, a type, or what its clouds have in the place of one."""
+    """Return the provider's code for the error, from a header, a type, or the member that its clouds have in place of a type."""
     if name := headers.get("x-amzn-errortype", "").partition(":")[0]:
         return word_of(name)
     if isinstance(body, list) and body:
-        body = body[0]  # Vertex answers with a list
+        body = body[0]  # Vertex returns a list
     inner = body.get("error") if isinstance(body, dict) else None
     members = inner if isinstance(inner, dict) else body if isinstance(body, dict) else {}
     for name in ("type", "status", "__type", "code"):
@@ -83,7 +83,7 @@ def _word(body: Any, headers: Mapping[str, str]) -> str | None:
 
 
 def _gateway_word(body: Any) -> str | None:
-    """The category that a gateway names in `details.error_code`, where the wire has no type for it."""
+    """Return the category that a gateway states in `details.error_code`; it does so if the wire has no type for the category."""
     inner = body.get("error") if isinstance(body, dict) else None
     details = inner.get("details") if isinstance(inner, dict) else None
     word = details.get("error_code") if isinstance(details, dict) else None

@@ -1,4 +1,4 @@
-"""What every item has beside its content, both ways: the cache hint and what is kept whole; and texts with what they cite."""
+"""Read and write what items have in common (the cache hint, items that are kept whole), and texts with their citations."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -27,13 +27,13 @@ Block = dict[str, Any]
 
 
 class Cache:
-    """The mark for the cache of an item, or of one that takes none (`refused`, the reason)."""
+    """The cache mark of an item. If items of its kind take no mark, `refused` is the reason."""
 
     def __init__(self, refused: str = "") -> None:
         self._refused = refused
 
     def read(self, fields: Block, item: Block, encoding: Block, reading: Reading) -> None:  # noqa: ARG002
-        """Takes a mark that a hint can say; any other stays a field."""
+        """Read a mark that a cache hint can express as that hint; any other mark stays a field."""
         if "cache_control" not in fields:
             return
         hint = cache_from_wire(fields["cache_control"])
@@ -45,7 +45,7 @@ class Cache:
             reading.mark(hint)
 
     def write(self, cache: Block, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:  # noqa: ARG002
-        """Marks the item."""
+        """Mark the item."""
         if self._refused:
             writing.loss.drop(path, "cache_hint", "weakened", self._refused)
         else:
@@ -59,7 +59,7 @@ REFUSED_CACHE: Final = Cache("reasoning cannot hold a cache mark")
 
 
 def item_to_wire(row: ItemRow, item: Block, writing: Writing, path: Path) -> Wire:
-    """An item by its row; a mark for the cache that is no hint counts as well."""
+    """Write an item by its row. A cache mark that was not written from a hint counts too."""
     wire = write_item(row, item, writing, path)
     if "cache_control" in wire and item.get("cache") is None:
         writing.marked(wire)
@@ -67,13 +67,13 @@ def item_to_wire(row: ItemRow, item: Block, writing: Writing, path: Path) -> Wir
 
 
 def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) -> None:
-    """Writes the members that a provider state holds for this wire."""
+    """Write the members that a provider state holds for this wire."""
     fields: Mapping[str, Any] = state.get("fields") or NOTHING
     for name, value in fields.items():
         where = (*path, "provider_state", "fields", name)
         if name in wire:
             writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
-        elif value is None and not writing.answering:  # of an answer all is kept that it says
+        elif value is None and not writing.answering:  # a response keeps null members too
             writing.loss.drop(where, "unsupported_field", "representation", "a reader of the wire gives no such member")
         else:
             wire[name] = value
@@ -99,22 +99,22 @@ _PLACES: Final[dict[str, tuple[str, ...]]] = {
     "tool_use": (),  # one that is no call of the model
     "tool_result": (),  # one that is no result of a call
 }
-"""Where the items that have no canonical meaning may stand."""
+"""The places in which items without canonical meaning may appear."""
 _ANYWHERE: Final = (USER, ASSISTANT, RESULT, DOCUMENT)
 
 
 def is_server_item(kind: str) -> bool:
-    """Whether an item is part of what the provider's own tools did, which stands in answers."""
+    """Whether an item is a call or a result of the provider's own tools; such items are in assistant messages."""
     return kind.startswith("mcp_tool_") or kind == "server_tool_use" or (kind.endswith("_tool_result"))
 
 
 def may_stand(kind: str, place: str) -> bool:
-    """Whether an item of this kind is taken in a place of a request."""
+    """Whether the wire accepts an item of this kind in this place of a request."""
     return place == ASSISTANT if is_server_item(kind) else place in _PLACES.get(kind, _ANYWHERE)
 
 
 def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
-    """An item without canonical meaning, kept whole."""
+    """Keep an item without canonical meaning whole."""
     kind = string(item["type"])
     reading.must_compare = reading.must_compare or not may_stand(kind, place)
     if "cache_control" in item:
@@ -127,7 +127,7 @@ def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
 
 
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
-    """An item of the provider, verbatim. Raises `Refused` where it has no place."""
+    """Return an item of the provider verbatim. Raises `Refused` if the wire does not accept it in this place."""
     value: Wire = block["value"]
     kind = string(value["type"])
     if not may_stand(kind, place) and not writing.answering:
@@ -144,7 +144,7 @@ def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not list:
         raise TypeError("citations")
     if not are_citations(raw):
-        raise ValueError("citation")  # the list is one, so it is no field
+        raise ValueError("citation")  # the member is a list, so it does not become a field
     reading.must_compare = True
     block["citations"] = [read_citation(citation, TEXTS, reading.endpoint) for citation in raw]
 
@@ -167,7 +167,7 @@ def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writi
     wire: Wire = {"type": citation["type"], **select_members(citation, TEXTS)}
     for name, value in fields.items():
         if name == "file_id" and not writing.answering:
-            # answers hold it, requests are refused with it
+            # responses have this member; the provider refuses requests that have it
             where = (*path, "provider_state", "fields", name)
             message = "requests do not accept the file id of a citation"
             writing.loss.drop(where, "unsupported_field", "representation", message)
@@ -186,12 +186,12 @@ _TEXT: Final = ItemRow(
 
 
 def is_blank(text: str, place: str) -> bool:
-    """Whether the wire refuses a text: an empty one everywhere, white space alone outside of assistant messages."""
+    """Whether the wire refuses a text: an empty text everywhere, a text of only white space outside of assistant messages."""
     return not text or (place != ASSISTANT and text.isspace())
 
 
 def text_from_wire(block: Wire, reading: Reading) -> Block:
-    """A text, and what it cites."""
+    """Read a text and its citations."""
     read = read_item(_TEXT, block, {"type": "text"}, reading)
     if not read["text"] or read["text"].isspace():
         reading.must_compare = True
@@ -199,7 +199,7 @@ def text_from_wire(block: Wire, reading: Reading) -> Block:
 
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """A text with what it cites; None for one without visible characters, which is reported."""
+    """Write a text with its citations; report a text without visible characters and return None."""
     if is_blank(block["text"], place):
         writing.loss.drop(
             path, "empty_content", "representation", "the target does not accept a text without visible characters"

@@ -1,4 +1,4 @@
-"""Images and documents both ways."""
+"""Read and write images and documents."""
 
 from typing import Any, Final
 
@@ -48,7 +48,7 @@ _SOURCES: Final = {
     TEXT: ("text", "data"),
     BLOCKS: ("content", "content"),
 }
-"""By the kind of a source, its `type` on the wire and the member that holds it."""
+"""For each kind of source, its `type` on the wire and the member that holds the data."""
 _TYPED: Final = (BYTES, TEXT)
 """The kinds of source that have a media type on the wire."""
 
@@ -56,7 +56,7 @@ _TYPED: Final = (BYTES, TEXT)
 
 
 def medium_from_wire(block: Wire, reading: Reading) -> Block:
-    """An image or a document; an opaque block for one that cannot be read."""
+    """Read an image or a document; return an opaque block if it cannot be read."""
     kind: str = block["type"]
     try:
         return read_medium(_ROWS[kind], block, {"type": kind}, reading)
@@ -65,7 +65,7 @@ def medium_from_wire(block: Wire, reading: Reading) -> Block:
 
 
 def _read_source(raw: Any, block: Block, reading: Reading) -> None:
-    """The source and its media type. Raises `TypeError` for one that is not shaped as documented."""
+    """Read the source and its media type. Raises `TypeError` if the source does not have its documented shape."""
     kind = next((kind for kind in _TAKES[block["type"]] if _SOURCES[kind][0] == raw["type"]), None)
     if kind is None or len(raw) != (3 if kind in _TYPED else 2):
         raise TypeError("source")
@@ -89,7 +89,7 @@ def _content_from_wire(content: Any, reading: Reading) -> list[Block]:
 
 
 def _part_from_wire(part: Wire, reading: Reading) -> Block:
-    # only these stand in a document; anything else is kept whole, so nesting is bounded
+    # a document has only these parts; any other part is kept whole, so nesting is bounded
     match part["type"]:
         case "text":
             return text_from_wire(part, reading)
@@ -103,14 +103,14 @@ def _part_from_wire(part: Wire, reading: Reading) -> Block:
 
 
 def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    """An image or a document. Raises `Refused` when the target does not take it."""
+    """Write an image or a document. Raises `Refused` if the target does not accept it."""
     refuse_kind(block, writing)
     sent = sent_as(block, _sent(block, writing, path), writing.loss, path)
     return item_to_wire(_ROWS[block["type"]], sent, writing, path)
 
 
 def _sent(block: Block, writing: Writing, path: Path) -> Medium:
-    """A medium as it is written: documents of bytes that are text travel as text."""
+    """Return a medium as it is written; a document whose bytes are text is written as text."""
     kind: str = block["type"]
     if kind == "document" and block["source"]["kind"] == BLOCKS:
         return Medium(BLOCKS, _content_to_wire(block, writing, (*path, "source", "content")), None)

@@ -1,4 +1,4 @@
-"""Requests both ways: the members beside the messages."""
+"""Read and write requests: all members except the messages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -72,10 +72,10 @@ Request = dict[str, Any]
 def from_wire_request(
     wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Request, list[Entry]]:
-    """Reads a request of this wire, given as `{method, path, headers, body}`.
+    """Read a request of this wire, given as `{method, path, headers, body}`.
 
-    Raises `InvalidWire` with a pointer into the body when it cannot be read.
-    Nothing is lost: members without canonical meaning stand in `options` or in provider state.
+    Raises `InvalidWire` with a pointer into the body if the body cannot be read.
+    Nothing is lost: members without canonical meaning are kept in `options` or in provider state.
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
@@ -105,7 +105,7 @@ def from_wire_request(
 
 
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
-    return type(value) is str  # that of a cloud
+    return type(value) is str  # the version that a cloud has in the body
 
 
 def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -128,7 +128,7 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
 
 
 def _read_output_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    """The old spelling of `output_config.format`."""
+    """Read the old spelling of `output_config.format`."""
     config = members.body.get("output_config")
     found = _format_from_wire(value)
     if found is None or (isinstance(config, dict) and config.get("format") is not None):
@@ -146,7 +146,7 @@ def _is_user(value: Wire, _: Wire) -> bool:
 
 
 def _is_choice(value: Wire, body: Wire) -> bool:
-    """Whether a choice says its type alone, and reasoning does not forbid it."""
+    """Whether a tool choice has only a type, and reasoning does not forbid this type."""
     tools, kind = body.get("tools"), value.get("type")
     if len(value) != 1 or type(tools) is not list or not tools:
         return False
@@ -158,7 +158,7 @@ def _is_adaptive(value: Wire, body: Wire) -> bool:
 
 
 def _address_from_wire(wire: Mapping[str, Any], request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
-    """What path and headers say: the model and whether to stream on clouds, versions and betas."""
+    """Read path and headers. On clouds the path has the model and whether to stream; headers have versions and betas."""
     path = wire.get("path")
     if isinstance(path, str):
         bare = path.partition("?")[0]
@@ -167,7 +167,7 @@ def _address_from_wire(wire: Mapping[str, Any], request: Request, encoding: dict
             if not placed and bare != template:
                 continue
             if placed:
-                # behind what the address of a cloud begins with: projects, regions
+                # the path of a cloud may begin with more, such as projects and regions
                 _, found, model = bare.removesuffix(after).rpartition(before)
                 if not found or not model or not bare.endswith(after):
                     continue
@@ -197,16 +197,16 @@ def _templates(endpoint: Endpoint) -> list[tuple[str, bool]]:
 
 
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
+    """Write a request for this wire, with a report of all changes (spec/6-loss.md).
 
-    Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
-    name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
+    Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools with the
+    same name) and `CannotAdapt` for a request that the model refuses. Both have a pointer into the request.
     """
     return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
-    """The request on the wire; what was `read` just now and is written otherwise is kept."""
+    """Write the request. If it was just `read`, keep how it came wherever it is written differently."""
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
     version = _version(encoding, endpoint)
@@ -230,7 +230,7 @@ def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
 
 
 def _header(encoding: Mapping[str, Any], name: str) -> str | None:
-    """A header of the request that was read from this wire."""
+    """Return a header that the request had when it was read from this wire."""
     headers = encoding.get("headers")
     value = headers.get(name) if isinstance(headers, dict) else None
     return value if isinstance(value, str) else None
@@ -260,12 +260,12 @@ def _path(request: Request, endpoint: Endpoint) -> str:
         template = dialect.get("stream_path", template)
     if "{model}" not in template:
         return template
-    # an id may be an ARN, which holds slashes
+    # an id may be an ARN, which has slashes
     return template.replace("{model}", quote(model_to_wire(request, endpoint) or "", safe="@"))
 
 
 def _default_limit(body: Wire, writing: Writing) -> None:
-    """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
+    """Write the limit that the wire requires if the request has none: room for a response plus the budget of reasoning."""
     if "max_tokens" not in body:
         limit: int = DEFAULT_MAX_TOKENS
         if "thinking" in body:
@@ -279,7 +279,7 @@ def _default_limit(body: Wire, writing: Writing) -> None:
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """The members beside messages, instructions and tools."""
+    """Write the members other than messages, instructions and tools."""
     dialect = writing.endpoint.dialect
     tool_choice_to_wire(request, body, writing)
     if (limit := request.get("max_output_tokens")) is not None:
@@ -301,7 +301,7 @@ _BETAS: Final = "anthropic_beta"
 
 
 def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) -> None:
-    """A cloud that passes no headers on takes the names of betas in the body."""
+    """Write the names of betas into the body, for a cloud that does not forward headers."""
     betas = [name for part in (_betas(encoding, writing.endpoint) or "").split(",") if (name := part.strip())]
     if betas:
         body[_BETAS] = betas
@@ -315,8 +315,8 @@ def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) ->
 
 
 def _reasoning(reasoning: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `thinking` and `output_config.effort`; what is fitted to the model or the request is reported."""
-    # between tools reasoning has the budget of many answers, where it was asked for so
+    """Write `thinking` and `output_config.effort`, and report each value that is adapted to the model or the request."""
+    # if the request has this origin and has tools, the budget may cover many responses (reasoning between calls)
     between = writing.same_origin and body.get("tools")
     limit = None if between else body.get("max_tokens", writing.known("reasoning").get("max_output_tokens"))
     forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
@@ -432,9 +432,10 @@ _PROVIDED: Final[dict[str, Range | None]] = {
     "code_execution_": None,
     "mcp_": None,
 }
-"""What a tool of the provider adds, by how its type begins. One that runs inside the call adds what it finds."""
+"""For each beginning of a type, the tokens that a tool of the provider adds. None: the tool
+runs inside the provider call and adds what it finds."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
-    """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
+    """Estimate the prompt tokens of a canonical request: a likely minimum, the best guess, a likely maximum."""
     return _estimates.estimate(request, endpoint, _PROVIDED)

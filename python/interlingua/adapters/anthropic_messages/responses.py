@@ -1,4 +1,4 @@
-"""Answers both ways, and their usage."""
+"""Read and write responses and their usage."""
 
 from typing import Any, Final
 
@@ -50,10 +50,10 @@ COUNTS: Final = Counts(
 def from_wire_response(
     body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
-    """Reads an answer that is not streamed. Nothing is lost.
+    """Read a response that is not streamed. Nothing is lost.
 
-    Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
-    and `ProviderError` when the body is an error in spite of its status.
+    Raises `InvalidAnswer` with a pointer into the body if the body cannot be read,
+    and `ProviderError` if the body is an error in spite of its status.
     """
     body = answers.as_object(body, endpoint)
     if body.get("type") == "error":
@@ -69,7 +69,7 @@ def from_wire_response(
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
-    """The canonical answer of a wire message whose blocks have been read."""
+    """Return the canonical response for a wire message and its blocks, which have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     return answers.read_answer(_ANSWER, ENDS, body, response, reading)
 
@@ -78,9 +78,9 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
+    """Write a response of any origin as this provider would return it; a response of this wire is written as received.
 
-    The report names what the wire cannot say, with pointers into the response.
+    The report names what the wire cannot represent, with pointers into the response.
     """
     return answers.to_wire_response(answer, endpoint, _body)
 

@@ -1,4 +1,4 @@
-"""Streams from the wire: each event is a patch on the message that a whole answer would be."""
+"""Read streams: each event patches the message that a response without streaming would be."""
 
 from typing import Any, Final
 
@@ -17,10 +17,10 @@ from interlingua.wire.sse import Frame
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
-    """Reads a streamed answer: start it with `next`, send frames and at the end None, get the events each completes.
+    """Read a streamed response. Start it with `next`, then send frames and at the end None; each returns the events it completes.
 
-    The last event is `message_complete` or `error`; what comes after it is passed over.
-    Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
+    The last event is `message_complete` or `error`; frames after it are ignored.
+    Never raises: for a frame that cannot be read there is an `error` event of category invalid_response, with what had arrived.
     """
     return decoded(_Answer(endpoint, ids))
 
@@ -30,23 +30,24 @@ _GROWS: Final[dict[str, tuple[str, type[Any]]]] = {
     "thinking": ("thinking", str),
     "tool_use": ("input", dict),
 }
-"""The members that grow by deltas, and what they are."""
+"""For each kind of block, the member that grows by deltas, and its type."""
 _PIECES: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
-"""The members of pieces."""
+"""For each type of delta, the member that holds its text."""
 _PROSE: Final = {"text_delta": "text", "thinking_delta": "thinking"}
-"""The kind of block that a piece belongs to."""
+"""For each type of delta, the kind of block that it belongs to."""
 
 
 class _Answer(ClaudeAnswer):
-    """The message so far. Pieces of a text or reasoning beside a call have blocks of their own, of numbers below zero."""
+    """The message so far. If deltas of text or reasoning arrive in the block of a call, they get blocks of their own, with negative
+    numbers."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint, ids)
-        self.beside: dict[tuple[int, str], int] = {}  # by the number of the call, and their kind
+        self.beside: dict[tuple[int, str], int] = {}  # by the number of the call and the kind of the block
         self.trailer: Wire = {}
 
     def patch(self, data: Any, frame: Frame) -> None:
-        """Takes an event."""
+        """Apply an event."""
         match data.get("type"):
             case "content_block_delta" if data["delta"] is not None:
                 self._patch_block(data["index"], data["delta"])
@@ -64,25 +65,25 @@ class _Answer(ClaudeAnswer):
             case "message_stop":
                 self._end(data)
             case "message":
-                self._begin(data)  # a whole answer in one frame
+                self._begin(data)  # a whole response in one frame
                 self._end({})
             case "error":
                 self.fail(error_from_wire(200, {}, data, self.endpoint))
             case _:
-                pass  # ping, and what later versions add
+                pass  # ping, and events of later versions
 
     # ------------------------------------------------------------------------------------------ message
 
     def _begin(self, message: Wire) -> None:
         content = message.get("content") or []
         if self.begun and not content and message.get("id") == self.body.get("id"):
-            return  # some servers say again that the same answer begins
+            return  # some servers send the start of the same response again
         if self.begun or type(content) is not list:
             raise TypeError("message_start")
         self.body = {**message, "content": []}
         self.start()
         self._usage()
-        # a continuation of programmatic tool calling has its blocks here already
+        # when programmatic tool calling is continued, the blocks are already here
         for index, block in enumerate(content):
             self._start(index, dict(block))
             self.stop(index)
@@ -95,7 +96,7 @@ class _Answer(ClaudeAnswer):
         self.check_begun()
         usage = data.get("usage")
         if isinstance(usage, dict) and isinstance(before := self.body.get("usage"), dict):
-            # cumulative: what is absent keeps its value
+            # cumulative: an absent member keeps its value
             usage = {**usage, **before, **{name: count for name, count in usage.items() if count is not None}}
         for name, value in data.items():
             if name not in ("type", "delta", "usage"):
@@ -112,7 +113,7 @@ class _Answer(ClaudeAnswer):
         self.complete(self.response(self.blocks.content))
 
     def response(self, content: list[Any]) -> dict[str, Any]:
-        """The answer with these blocks."""
+        """Return the response with these blocks."""
         response = assembled(self.body, content, self.reading)
         if self.trailer:
             note(response, "message_stop", self.endpoint.state, self.trailer)
@@ -124,21 +125,21 @@ class _Answer(ClaudeAnswer):
         self.check_begun()
         kind: str = raw["type"]
         if (grows := _GROWS.get(kind)) is not None and raw.get(grows[0]) is None:
-            raw[grows[0]] = grows[1]()  # what begins empty is left out by some servers, or null
+            raw[grows[0]] = grows[1]()  # some servers omit a member that begins empty, or send null
         given = raw.get("input", "") if kind == "tool_use" else ""
         if kind == "tool_use" and type(given) is str:
-            raw["input"] = {}  # some servers begin the text that the deltas go on with
+            raw["input"] = {}  # some servers send the beginning of the text that the deltas continue
         part = self.begin(index, kind, raw, self._begun(kind, raw))
         if kind in _PROSE.values():
             given = raw[kind]
         elif type(given) is not str:
-            # what is no object is read as what it is when the block ends; deltas would say an object anew
+            # a value that is no object is read unchanged at the end of the block; an object would be repeated by its deltas
             given = "" if type(given) is dict else arguments_text(given)
         if given:
             self.blocks.grow(part, given)
 
     def _begun(self, kind: str, raw: Wire) -> Event:
-        """What is known of a block at its start. A text grows by its deltas, so it starts empty."""
+        """Return what is known of a block at its start. A text grows by its deltas, so it starts empty."""
         if kind in _PROSE.values():
             string(raw[kind])
             cited = kind == "text" and isinstance(raw.get("citations"), list)
@@ -147,7 +148,7 @@ class _Answer(ClaudeAnswer):
         return {**started, "input": {}} if kind == "tool_use" else started
 
     def _patch_block(self, index: int, delta: Wire) -> None:
-        """Takes a piece of a block, or of one that some servers put into a block of another kind."""
+        """Apply a delta to its block. Some servers send deltas of one kind in a block of another kind."""
         part = self.open[index]
         kind = _PROSE.get(delta["type"], part.kind)
         if kind == part.kind or part.kind not in _GROWS:
@@ -155,12 +156,12 @@ class _Answer(ClaudeAnswer):
         elif not delta.get(_GROWS[kind][0]):
             pass
         elif part.kind != "tool_use":
-            # text and reasoning take turns: the one that was open has ended
+            # text and reasoning alternate: the block that was open has ended
             self.stop(index)
             self._start(index, {"type": kind})
             self._patch_block(index, delta)
         else:
-            # a call goes on: what stands between its arguments is a block beside it
+            # the call continues: text or reasoning between its arguments gets a block of its own
             beside = self.beside.get((index, kind))
             if beside is None:
                 self.beside[(index, kind)] = beside = -1 - len(self.blocks.content)
@@ -171,17 +172,17 @@ class _Answer(ClaudeAnswer):
         match delta["type"]:
             case "text_delta" | "thinking_delta" | "input_json_delta":
                 text = delta[_PIECES[delta["type"]]]
-                self.blocks.grow(part, "" if text is None else text)  # some servers send null for nothing
+                self.blocks.grow(part, "" if text is None else text)  # some servers send null for an empty text
             case "signature_delta":
                 part.raw["signature"] = signature = string(delta["signature"])
                 self.blocks.sign(part.index, signature)
             case "citations_delta":
                 part.raw["citations"] = [*(part.raw.get("citations") or []), delta["citation"]]
             case "compaction_delta":
-                # each says the whole once more
+                # each delta repeats the whole
                 part.raw.update((name, value) for name, value in delta.items() if name != "type")
             case _:
-                pass  # of a later version
+                pass  # a delta of a later version
 
     def _ended(self, index: int) -> None:
         self.stop(index)
@@ -189,17 +190,17 @@ class _Answer(ClaudeAnswer):
             self.stop(self.beside.pop(beside))
 
     def stop(self, number: Any) -> None:
-        """A block ends. Arguments that were there from the start are said now: pieces would have said them anew."""
+        """End a block. Arguments that were in its start are emitted only now, because deltas would have repeated them."""
         part = self.open.get(number)
         if part is not None and part.kind == "tool_use" and part.raw["input"] and not any(part.pieces):
             self.blocks.grow(part, arguments_text(part.raw["input"]))
         super().stop(number)
 
     def read(self, part: Part) -> Event:
-        """The block as the unary answer would have it."""
+        """Return the block as a unary response would have it."""
         raw, text = part.raw, part.text
         if part.kind == "tool_use":
-            # the wire has no place for text that is no object
+            # the wire has no place for a text that is not an object
             return call_so_far(self.blocks.content[part.index], stated(text or arguments_text(raw["input"])))
         if part.kind in _PROSE.values():
             return block_from_wire({**raw, part.kind: text}, ASSISTANT, self.reading)

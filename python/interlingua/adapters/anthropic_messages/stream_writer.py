@@ -1,4 +1,4 @@
-"""Streams to the wire: a block ends before the next begins."""
+"""Write streams: a block ends before the next begins."""
 
 import hashlib
 from typing import Any, Final
@@ -20,12 +20,12 @@ from interlingua.wire.sse import Frame
 
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
-    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
+    """Stream a response of any origin as this provider would. Only the first of several answers is written."""
     return encoded(_Writer(endpoint), "all")
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say."""
+    """Report what a stream of this response does not represent."""
     answer, reported, lost = claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking"))
     gone = {entry["path"] for entry in reported}
     found = Loss()
@@ -43,7 +43,7 @@ def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
 
 
 _LATE: Final = frozenset(("opaque", "redacted_thinking"))
-"""Blocks that are written when they are complete."""
+"""The blocks that are written only when they are complete."""
 _STREAMED: Final = frozenset(("text", "thinking", "tool_use", *_LATE))
 _DELTA: Final = ("stop_reason", "stop_sequence", "stop_details", "container")
 _NOT_IN_MESSAGE_DELTA: Final = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
@@ -57,13 +57,13 @@ _DELTAS: Final[dict[str, Wire]] = {
 
 
 class _Writer(claude.ClaudeWriter):
-    """The message as it begins, which is held back until its usage is known or a block begins."""
+    """Writes the events. The start of the message is held back until its usage is known or a block begins."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.writing = Writing({}, endpoint, Loss())
         super().__init__(endpoint, _DELTAS, self.writing)
         self.message: Wire | None = None
-        self.unclosed = -1  # the block of the wire that has begun and not ended
+        self.unclosed = -1  # the number of the wire block that has begun and not ended
 
     def _put(self, kind: str, **members: Any) -> None:
         self.put(kind, {"type": kind, **members})
@@ -71,7 +71,7 @@ class _Writer(claude.ClaudeWriter):
     # ------------------------------------------------------------------------------------------ message
 
     def start(self, event: Event) -> None:
-        """The message, but for its usage."""
+        """Prepare the start of the message, without its usage."""
         identity = event.get("response_id")
         if identity is None:
             seed = f"{event.get('message_id', '')}\0{event.get('model') or ''}".encode()
@@ -88,13 +88,13 @@ class _Writer(claude.ClaudeWriter):
         }
 
     def usage(self, usage: dict[str, Any]) -> None:
-        """What is known of the usage when the answer begins."""
+        """Write the start of the message with the usage that is known when the response begins."""
         if self.message is not None:
             self.message["usage"] = COUNTS.write(usage, self.endpoint, same_origin=False)
             self.begin_message()
 
     def begin_message(self) -> None:
-        """The message as it begins, once."""
+        """Write the start of the message, once."""
         if self.message_begun:
             return
         self.message_begun = True
@@ -106,19 +106,19 @@ class _Writer(claude.ClaudeWriter):
     # ------------------------------------------------------------------------------------------ blocks
 
     def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
-        """The event with which a block begins."""
-        if self.unclosed >= 0:  # it was cut off, and another waited for its end
+        """Write the event that begins a block."""
+        if self.unclosed >= 0:  # the block was cut off while another waited for its end
             self._put("content_block_stop", index=self.unclosed)
         self.unclosed = open_block.number = self.number()
         self._put("content_block_start", index=open_block.number, content_block=begun)
 
     def close(self, open_block: OpenBlock) -> None:
-        """The event with which a block ends."""
+        """Write the event that ends a block."""
         self.unclosed = -1
         self._put("content_block_stop", index=open_block.number)
 
     def begun(self, block: Event) -> Wire | None:
-        """A block with nothing in it yet."""
+        """Return a block that is still empty."""
         match block["type"]:
             case "text":
                 return {"type": "text", "text": "", **({"citations": []} if "citations" in block else {})}
@@ -129,11 +129,12 @@ class _Writer(claude.ClaudeWriter):
                 return {**(wire or {}), "input": {}}
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
-        """The event of a piece."""
+        """Return the event of a delta."""
         return "content_block_delta", {"type": "content_block_delta", "index": open_block.number, "delta": delta}
 
     def rest(self, open_block: OpenBlock) -> list[Wire]:
-        """What a text cites, and the signature of reasoning: one of this wire, as another provider's would come back as ours."""
+        """Return the last deltas of a block: the citations of a text, or the signature of reasoning. Only a signature of this wire is
+        written: another provider's would later be read as one of this provider."""
         block = open_block.block
         if block["type"] == "text" and block.get("citations"):
             wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
@@ -144,7 +145,7 @@ class _Writer(claude.ClaudeWriter):
         return []
 
     def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
-        """A block of the provider; input of its own tools comes as a piece."""
+        """Return a block of the provider that is written whole, and a delta with the input if it is a call of the provider's tool."""
         bare = {name: value for name, value in block.items() if name != "cache"}
         wire = block_to_wire(bare, ASSISTANT, self.writing, ()) if block["type"] in _LATE else None
         if wire is None:
@@ -157,7 +158,7 @@ class _Writer(claude.ClaudeWriter):
     # ------------------------------------------------------------------------------------------ the end
 
     def complete(self, response: Wire) -> None:
-        """Why the answer ended, and what it took."""
+        """Write the finish reason and the usage."""
         self.begin_message()
         body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         delta = {name: body[name] for name in _DELTA if name in body}
@@ -166,7 +167,7 @@ class _Writer(claude.ClaudeWriter):
         self._put("message_stop", **(self.writing.encoding_of(response).get("message_stop") or {}))
 
     def fail(self, error: Error) -> None:
-        """The error."""
+        """Write the error."""
         if self.message is not None:
             self.begin_message()
         self._put("error", error=error_in_stream(error, self.endpoint)["error"])

@@ -1,4 +1,4 @@
-"""The words of the wire, its limits, and what a reader and a writer carry with them."""
+"""The constants and limits of the wire, and the state of its writer."""
 
 import re
 from typing import Any, Final
@@ -24,7 +24,7 @@ TOOL_CHOICE: Final = BiMap({"auto": "auto", "required": "any", "tool": "tool", "
 MODES: Final = ("adaptive", "enabled", "disabled", "between_tools")
 DEFAULT_MAX_TOKENS: Final = 4096
 
-# over all schemas of a request that are enforced: tools, parameters that may be left out, parameters of several types
+# over all enforced schemas of a request: tools, optional parameters, parameters of several types
 MAX_STRICT: Final = (20, 24, 16)
 
 TOOL_NAMES: Final = ToolNames(128)
@@ -33,32 +33,32 @@ MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-
 
 
 def cache_from_wire(value: Any) -> dict[str, Any] | None:
-    """A cache hint from a `cache_control`; None when it holds anything that a hint cannot say."""
+    """Return the cache hint of a `cache_control`; None if it holds anything that a hint cannot express."""
     return cache_hint(value, "ephemeral")
 
 
 class Writing(claude.Writing):
-    """What a writer carries with it on this wire besides."""
+    """The state of a writer, with what only this wire needs."""
 
     __slots__ = ("cites", "members", "of_sets", "stricter")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, CALL_IDS, TOOL_NAMES, "cache_control")
-        self.stricter = False  # the version of the API is the stricter one
-        self.cites = True  # texts may cite where they stand
+        self.stricter = False  # whether the API version is the stricter one
+        self.cites = True  # whether texts may have citations in the current place
         self.members: dict[str, tuple[str, str]] = {}
-        """The set of a tool that goes as one of a set, and its name there, by its canonical name."""
+        """For each tool that is written as part of a set, by its canonical name: the set, and its name in the set."""
         self.of_sets: dict[str, str] = {}
-        """The sets that calls name, by the canonical ids of the calls."""
+        """The set that each call names, by the canonical id of the call."""
 
     def text(self, text: str) -> Wire:
-        """A text of the writer's own on the wire."""
+        """Return a wire block for a text that the writer adds."""
         return {"type": "text", "text": text}
 
     # ------------------------------------------------------------------------------------------ cache marks
 
     def mark(self, wire: Wire, hint: dict[str, Any], path: Path, to: Path | None = None) -> None:
-        """Marks a wire item for the cache. `path` is the item's, `to` where the hint stands when read back."""
+        """Mark a wire item for the cache. `path` is the path of the item, `to` that of the hint after the wire is read back."""
         where = (*path, "cache")
         control = self.cache_mark("ephemeral", hint, where)
         if control is not None:
@@ -66,6 +66,6 @@ class Writing(claude.Writing):
             self.marks.append((wire, where, to))
 
     def marked(self, wire: Wire) -> None:
-        """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
+        """Note the mark of an item that is written verbatim: it counts, and the writer cannot change it."""
         if isinstance(wire.get("cache_control"), dict):
             self.marks.append((wire, None, None))

@@ -1,4 +1,4 @@
-"""Tools and the choice among them, both ways."""
+"""Read and write tools and the tool choice."""
 
 from typing import Any, Final
 
@@ -37,7 +37,7 @@ _MOST_LEVELS: Final = 64
 
 
 def demands(schema: Any, level: int = 0) -> tuple[int, int]:
-    """How many parameters of a schema may be left out, and how many have more than one type."""
+    """Count the optional parameters of a schema, and those with more than one type."""
     if not isinstance(schema, dict) or level > _MOST_LEVELS:
         return 0, 0
     properties, required = schema.get("properties"), schema.get("required")
@@ -54,12 +54,15 @@ def demands(schema: Any, level: int = 0) -> tuple[int, int]:
 
 
 def can_be_enforced(schema: Schema) -> bool:
-    """Whether a schema refers to nothing outside of it and not to itself, and is not nested beyond reason."""
+    """Whether a schema refers neither to itself nor to anything outside of it, and is not nested too deeply."""
     return _ends(schema, definitions(schema), (), set(), 0)
 
 
 def _ends(value: Any, known: dict[str, Any], above: tuple[str, ...], done: set[str], level: int) -> bool:
-    """Whether every reference in a value leads to a definition, and not to one in which it stands; `done` are those that do."""
+    """Whether every reference in a value leads to a definition that does not contain the reference itself.
+
+    `above` are the definitions that contain the value, `done` the references that were checked with success.
+    """
     if level > _MOST_LEVELS:
         return False
     inner: list[Any] = value if isinstance(value, list) else []
@@ -72,7 +75,7 @@ def _ends(value: Any, known: dict[str, Any], above: tuple[str, ...], done: set[s
                 return False
             done.add(reference)
         inner = list(value.values())
-    for part in inner:  # noqa: SIM110 a generator costs more than what it asks
+    for part in inner:  # noqa: SIM110 a generator costs more than the check
         if not _ends(part, known, above, done, level + 1):
             return False
     return True
@@ -86,7 +89,7 @@ def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
 
 
 def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
-    """The kind of a tool is told by what it holds."""
+    """Read nothing: the other members of a tool determine its kind."""
 
 
 _CUSTOM: Final = "custom"
@@ -116,12 +119,12 @@ _CLIENT_RUN: Final = {
     for kind, entry in built_in.entries("anthropic_messages")
     if kind not in toolsets.SETS
 }
-"""By their types on the wire (spec/adapters/anthropic_messages.md#anthropic-messages-built-in). Their calls and results are those
-of any tool."""
+"""The built-in tools that the client runs, by type on the wire (spec/adapters/anthropic_messages.md#anthropic-messages-built-in).
+Their calls and results are the same as those of any tool."""
 
 
 def _built_in(definition: Wire) -> built_in.Tool | None:
-    """The built-in tool that a definition offers; None for any other tool of the provider."""
+    """Return the built-in tool that a definition offers; None for any other tool of the provider."""
     kind = definition.get("type")
     tool = _CLIENT_RUN.get(kind) if isinstance(kind, str) else None
     return tool if tool is not None and definition.get("name") == tool.name else None
@@ -131,7 +134,7 @@ def _built_in(definition: Wire) -> built_in.Tool | None:
 
 
 def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    """The tools of a request, those of sets among them."""
+    """Read the tools of a request, including the tools of sets."""
     if type(value) is not list:
         return False
     reading = members.reading
@@ -160,7 +163,7 @@ def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """A tool of the caller, or one that the provider defines, kept whole."""
+    """Read a tool of the caller, or keep a tool that the provider defines whole."""
     kind = tool.get("type")
     if kind is not None and kind != _CUSTOM:
         string(kind)
@@ -170,18 +173,18 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             if tool.get("strict") is not None:
                 reading.must_compare = True
             return client_run.read(tool, reading)
-        return of_provider(tool, reading.endpoint, tool.get("name"), kind)  # a set of tools has no name
+        return of_provider(tool, reading.endpoint, tool.get("name"), kind)  # a toolset has no name
     schema = tool.get("input_schema")
     if type(schema) is not dict and schema is not None and type(schema) is not bool:
-        raise TypeError("input_schema")  # true is a JSON Schema too, though of no arguments that can be named
+        raise TypeError("input_schema")  # true is a JSON Schema too, but one without named arguments
     if type(schema) is not dict or tool.get("strict") is not None or "type" in tool or not is_object(schema):
         reading.must_compare = True
     return read_item(_TOOL, tool, {}, reading)
 
 
 def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> Wire:
-    """Reads the choice of tools, whose members are of their types, and whether several may be called; gives the members that stay
-    options. A kind of choice that is not known stays one as a whole."""
+    """Read the tool choice, and whether parallel calls are allowed; return the members that become options. The types of the members
+    were checked before. A choice of an unknown kind becomes an option as a whole."""
     others = {name: value for name, value in choice.items() if value is not None}
     kind = others.pop("type", None)
     if kind is not None:
@@ -199,13 +202,13 @@ def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> Wire:
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Of:
-    """The tools of a request; gives the position of each that is written."""
+    """Write the tools of a request; return, for each written definition, the positions of its canonical tools."""
     if request.get("tools") is None:
         return []
     sets = toolsets.find_sets(request["tools"], writing)
 
     def write(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-        """A tool; for all tools of a set the first of them."""
+        """Write a tool. The first tool of a set writes the whole set, the others write nothing."""
         if tool["name"] in writing.members:
             run = sets.get(int(path[1]))
             return None if run is None else toolsets.set_to_wire(request["tools"], run, writing)
@@ -220,7 +223,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Of:
         path: Path = ("tools", positions[0])
         if type(name := wire.get("name")) is str:
             refuse_second(name, names, writing, path)
-        for position in sets.get(positions[0], ()):  # a set of tools has none
+        for position in sets.get(positions[0], ()):  # a toolset has no name
             refuse_second(request["tools"][position]["name"], names, writing, ("tools", position))
         if wire.get("strict") is True and "input_schema" in wire:
             if strict is None:
@@ -233,7 +236,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Of:
 
 
 def _strict_to_wire(wire: Wire, others: Demands, writing: Writing, path: Path) -> Demands:
-    """Brings the schema of a strict tool into the enforced dialect; gives what is demanded with it or without it."""
+    """Convert the schema of a strict tool to the enforced dialect; return the demands so far, with this tool if it stays strict."""
     optional, unions = demands(wire["input_schema"])
     together = (others[0] + 1, others[1] + optional, others[2] + unions)
     if writing.lacks("supports_structured_output", STRICT):
@@ -258,7 +261,7 @@ _DEMANDED: Final = (
 
 
 def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    """A tool that was read as one of the provider; None where it is a function by now."""
+    """Write a tool that was read as a built-in tool; return None if it is an ordinary function now."""
     encoding = writing.encoding_of(tool)
     client_run = _CLIENT_RUN.get(encoding[built_in.BUILT_IN]) if built_in.BUILT_IN in encoding else None
     if client_run is None or not client_run.is_still(tool, encoding):
@@ -285,7 +288,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 
 def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """The choice of tools, and in it whether several may be called at once."""
+    """Write the tool choice, which also has the switch for parallel calls."""
     wire: Wire = {}
     fitted: Wire | None = None
     if request.get("tool_choice") is not None:
@@ -316,12 +319,12 @@ _IN_SET: Final = Ways(("auto", "none", "required"))
 
 
 def _is_in_set(choice: dict[str, Any], writing: Writing) -> bool:
-    """Whether a choice is of a tool that goes as one of a set, which none can name."""
+    """Whether a choice names a tool that is written as part of a set; no choice on the wire can name such a tool."""
     return not writing.members.keys().isdisjoint((choice.get("name"), *(choice.get("names") or ())))
 
 
 def _offered(writing: Writing) -> dict[str, str]:
-    """The tools that a choice can name: a tool of the provider, where that is its name on the wire."""
+    """Return the tools that a choice can name. A tool of the provider is one of them if its name on the wire is the same."""
     offered = offered_tools(writing)
     for tool in writing.source.get("tools") or ():
         if tool.get("kind") == "provider" and tool.get("adapter") == writing.endpoint.adapter:

@@ -1,8 +1,8 @@
 """
-Sets of tools, for which one definition stands (spec/adapters/anthropic_messages.md#anthropic-messages-toolsets).
+Read and write toolsets: one definition defines several tools (spec/adapters/anthropic_messages.md#anthropic-messages-toolsets).
 
-In canonical form each tool of a set is a function, called by the set, two underscores and its name there. A call says the set
-beside its name, and so does what answers it.
+In canonical form each tool of a set is a function. Its name is the name of the set, two underscores and the name in the set. On
+the wire, a call has the name of the set in addition to the name of the tool, and so has its result.
 """
 
 from typing import Any, Final
@@ -26,16 +26,16 @@ from interlingua.canonical.loss import Path
 
 Item = dict[str, Any]
 NAME: Final = "toolset_name"
-"""The member with which calls and their results name a set."""
+"""The member in which calls and their results name the set."""
 _BETWEEN: Final = "__"
 _CONFIGS: Final = "configs"
 _DEFERRED: Final = "defer_loading"
 _OF_MEMBER: Final = OF_FUNCTION | {"cache"}
-"""The members that a tool of a set may have and still be what its definition stands for."""
+"""The members that a tool may have so that the definition of its set can still represent it."""
 
 
 class Toolset:
-    """A set of tools: its `kind`, which is its type on the wire, its `name` in calls, and its `members` by canonical name."""
+    """A set of tools: its `kind` (the type on the wire), its `name` in calls, and its `members` by canonical name."""
 
     __slots__ = ("kind", "members", "name", "row")
 
@@ -46,7 +46,7 @@ class Toolset:
         self.row = ItemRow({"type": kind}, mark=CACHE, beside=(*_OF_MEMBER,))
 
     def enabled(self, configs: Any) -> list[str]:
-        """The canonical names of the tools that `configs` leave; none where they cannot be read."""
+        """Return the canonical names of the tools that `configs` enables; none if `configs` cannot be read."""
         if configs is None:
             configs = NOTHING
         if not isinstance(configs, dict) or not within(configs, frozenset(m["name"] for m in self.members.values())):
@@ -73,21 +73,21 @@ def _is_enabled(member: Item, configs: Any) -> bool:
 
 
 def joined(toolset: str, member: str) -> str:
-    """The canonical name of a tool of a set."""
+    """Return the canonical name of a tool of a set."""
     return toolset + _BETWEEN + member
 
 
 SETS: Final = {kind: Toolset(kind, entry) for kind, entry in built_in.entries("anthropic_messages") if TOOLSET in entry}
-"""By their types on the wire."""
+"""The sets, by type on the wire."""
 _NAMES: Final = frozenset(toolset.name for toolset in SETS.values())
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
 def functions(definition: Wire, taken: set[str], reading: Reading) -> list[Tool]:
-    """The tools for which the definition of a set stands; none for any other, and for one that has to stay whole.
+    """Read the definition of a set as its tools. Return none for any other definition, and for a set that must be kept whole.
 
-    `taken` are the names of the other tools. A set stays whole where one of these has its name, or that of one of its tools.
+    `taken` are the names of the other tools. A set is kept whole if one of them has the name of the set or of one of its tools.
     """
     kind = definition.get("type")
     toolset = SETS.get(kind) if isinstance(kind, str) else None
@@ -107,18 +107,18 @@ def functions(definition: Wire, taken: set[str], reading: Reading) -> list[Tool]
         if "cache_control" in definition:
             reading.must_compare = True
         read_item(toolset.row, others, tools[0], reading)
-        if "cache" in tools[0]:  # it stands behind the whole set
+        if "cache" in tools[0]:  # the cache mark is after the whole set
             tools[-1]["cache"] = tools[0].pop("cache")
     return tools
 
 
 def _says_more(configs: Any) -> bool:
-    """Whether they say more than which tools there are."""
+    """Whether `configs` states more than which tools are enabled."""
     return any(config and config.get(_DEFERRED) is not None for config in (configs or NOTHING).values())
 
 
 def read_name(raw: Any, call: Item, reading: Reading) -> None:
-    """Takes the set of a call. Raises `TypeError` for one that is not known."""
+    """Read the set of a call. Raises `TypeError` for an unknown set."""
     if not isinstance(raw, str) or raw not in _NAMES:
         raise TypeError(NAME)
     if "name" in call:
@@ -128,7 +128,7 @@ def read_name(raw: Any, call: Item, reading: Reading) -> None:
 
 
 def without_name(result: Wire, reading: Reading) -> Wire:
-    """A result without the set that its call names."""
+    """Return a result without the name of the set, if its call names the same set."""
     called = reading.toolsets.get(result["tool_use_id"])
     if called is None:
         return result
@@ -142,9 +142,9 @@ def without_name(result: Wire, reading: Reading) -> Wire:
 
 
 def find_sets(tools: list[Tool], writing: Writing) -> dict[int, tuple[int, ...]]:
-    """The tools that go as a set: the positions of all of them, by that of the first.
+    """Find the tools that are written as a set; return the positions of all of them, by the position of the first.
 
-    They follow one another in the order of the set, and are what its definition stands for.
+    They follow one another in the order of the set, and the definition of the set can represent them.
     """
     found: dict[int, tuple[int, ...]] = {}
     kinds: set[str] = set()
@@ -171,7 +171,7 @@ def _configs(tool: Tool, writing: Writing) -> Any:
 
 
 def set_to_wire(tools: list[Tool], run: tuple[int, ...], writing: Writing) -> Wire:
-    """The definition that stands for tools of a request; those of its tools that are not among them are disabled."""
+    """Write the definition of a set for tools of a request; tools of the set that the request does not have are disabled."""
     first = tools[run[0]]
     toolset = SETS[writing.encoding_of(first)[TOOLSET]]
     bare = {name: value for name, value in first.items() if name != "cache"}
@@ -197,7 +197,7 @@ def set_to_wire(tools: list[Tool], run: tuple[int, ...], writing: Writing) -> Wi
 
 
 def report_expanded(tools: list[Tool], wires: list[Wire], of: Of, writing: Writing) -> None:
-    """Reports the definitions of sets that were kept whole: they are read back as the tools for which they stand."""
+    """Report the definitions of sets that were kept whole, because a reader reads them back as the tools of the set."""
     taken: set[str] | None = None
     for wire, positions in zip(wires, of, strict=True):
         if tools[positions[0]].get("kind") != "provider" or wire.get("type") not in SETS:
@@ -210,8 +210,9 @@ def report_expanded(tools: list[Tool], wires: list[Wire], of: Of, writing: Writi
 
 
 def called(call: Item, writing: Writing) -> tuple[str, str] | None:
-    """The set that a call names, and the name within it: where its tool goes as one of a set, or the client that is answered
-    offered it so, or the call came so and no function has its name."""
+    """Return the set that a call names on the wire and its name in the set. A call has a set in three cases: its tool is written as
+    part of a set; the client that gets the response offered the tool in a set; or the call was read with a set and no function has
+    its name."""
     name: str = call["name"]
     if (member := writing.members.get(name)) is not None:
         return member
@@ -228,6 +229,6 @@ def called(call: Item, writing: Writing) -> tuple[str, str] | None:
 
 
 def write_call_name(call: Item, writing: Writing, path: Path) -> str:
-    """The name of a call on the wire."""
+    """Return the name of a call on the wire."""
     of_set = called(call, writing)
     return writing.written_tool_name(call["name"], path) if of_set is None else of_set[1]

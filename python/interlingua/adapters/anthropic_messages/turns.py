@@ -1,6 +1,6 @@
 """
-Messages both ways: neighbours of one role may stay apart, and an answer that is begun may be empty. What Bedrock's wire does alike
-stands in `_claude`.
+Read and write messages. On this wire, consecutive messages of one role may stay separate, and a prefill may be empty. The code
+that this wire shares with Bedrock's wire is in `_claude`.
 """
 
 from typing import Any
@@ -23,17 +23,17 @@ Block = dict[str, Any]
 
 
 def system_from_wire(system: Any, reading: Reading) -> Message:
-    """The `system` member as the first message."""
+    """Read the `system` member as the first message."""
     return claude.system_from_wire(system or [], reading, _content_from_wire)
 
 
 def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[int]:
-    """Appends what the wire messages hold; gives the position at which each of them begins."""
+    """Append the messages that are read from the wire messages; return the position at which each wire message begins."""
     return claude.messages_from_wire(wires, reading, messages, _content_from_wire)
 
 
 def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) -> list[Block]:
-    """A text, or a list of blocks; results may hold a text in the place of a list as well."""
+    """Read a text or a list of blocks. A result may also have a text instead of a list."""
     if type(content) is str:
         reading.must_compare = reading.must_compare or not content or content.isspace()
         reading.spellings["/content"] = {"word": STRING}
@@ -52,7 +52,7 @@ def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) ->
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> claude.Turns[Writing]:
-    """Writes `system` and `messages`."""
+    """Write `system` and `messages`."""
     turns = _Turns(request["messages"], writing, blocks_to_wire, result_to_wire, open_end=True)
     turns.write(request, body)
     body["messages"] = turns.wires
@@ -60,7 +60,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> c
 
 
 class _Turns(claude.Turns[Writing]):
-    """Turns as this wire has them."""
+    """The turns of this wire."""
 
     __slots__ = ()
 

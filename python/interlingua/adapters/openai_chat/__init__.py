@@ -1,16 +1,17 @@
 """
-OpenAI Chat Completions, and the dialects of everybody else who speaks it.
+OpenAI Chat Completions, and the dialects of all other providers of this wire.
 
-Wire:  POST /chat/completions, answers as JSON or as server-sent events, documented state 2026-11.
+Wire:  POST /chat/completions, responses as JSON or as server-sent events, documented state 2026-11.
 Spec:  spec/adapters/openai_chat.md
 
-Strategy: every wire message is one canonical message. What the contract has no word for rides along in `fields`. A request is
-mended into what the wire accepts: results directly behind their calls, media out of tool messages, names and ids in the
-grammar, nothing empty. What was read here is compared with that once, and goes back as it came (`_engine.verbatim`). The chunks of a
-stream are patches on the answer as if it came whole, which is read at the end, so that both ways give the same.
+Strategy: every wire message is one canonical message. Members without a canonical counterpart are kept in `fields`. The
+writer changes a request into one that the wire accepts: results directly after their calls, no media in tool messages,
+names and ids in the grammar, nothing empty. The reader compares a request once with what the writer would make of it,
+so that it is restored as received (`_engine.verbatim`). The stream reader applies the chunks as patches to the response
+in its complete form and reads that form at the end. So a stream and a complete response give the same result.
 
-The sections: tables · parts (content) · reasoning and its settings · tools · messages and turns (the blocks of an assistant
-sorted into members) · requests · responses · stream choices, reader and writer.
+The sections: tables · parts (content) · reasoning and its settings · tools · messages and turns (the blocks of an
+assistant message, sorted into members) · requests · responses · stream choices, reader and writer.
 """
 
 from typing import Final
@@ -25,7 +26,7 @@ from interlingua.adapters.openai_chat.tables import NAME
 
 FRAMING: Final = "sse"
 DATED: Final = True
-"""Answers bear the time at which they were made: it is given as `created` where they bring none."""
+"""Responses have a time of creation. A response without one gets the time that is given as `created`."""
 
 __all__ = [
     "DATED",

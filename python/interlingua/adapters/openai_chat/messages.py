@@ -1,4 +1,4 @@
-"""Messages, by their role: `messages_to_wire` above `messages_from_wire`; assistant messages are in `turns`."""
+"""Messages by role: `messages_to_wire` above `messages_from_wire`. Assistant messages are in `turns`."""
 
 from typing import Any, Final
 
@@ -46,10 +46,10 @@ Request = dict[str, Any]
 
 
 def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | None = None) -> list[Wire]:
-    """All messages, in the order that the wire demands: results directly after their calls.
+    """Write all messages in the order that the wire requires: results directly after their calls.
 
-    `read` are those of the body from which they were just read.
-    Raises `InvalidRequest` for a conversation that no order makes valid.
+    `read` holds the messages of the body from which these messages were just read.
+    Raises `InvalidRequest` for a conversation that is not valid in any order.
     """
     messages: list[Message] = request["messages"]
     system: list[Wire] = []
@@ -80,7 +80,7 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
 
 
 def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs":
-    """The messages by the rules of the wire."""
+    """Write the messages by the rules of the wire."""
     writing.moved = frozenset([position for position, _ in moves_behind(order, messages)])
     runs = _Runs(writing)
     for position in order:
@@ -116,7 +116,7 @@ _WIRES_WITH_CALLS: Final = (*_WITH_CALLS, "function")
 
 
 def _lacks_an_id(wire: Wire) -> bool:
-    """Whether a message has a call or a result without an id, which is found otherwise."""
+    """Whether a message has a call or a result without an id. The reader pairs these by another rule."""
     role = wire["role"]
     if role == "tool":
         return type(wire.get("tool_call_id")) is not str
@@ -129,7 +129,7 @@ def _lacks_an_id(wire: Wire) -> bool:
 
 
 def _begun(wire: Wire, position: int, writing: Writing) -> Wire:
-    """The last message, marked as an answer that was begun where the provider refuses it otherwise."""
+    """Return the last message, marked as a prefill where the provider refuses it without the mark."""
     if not writing.dialect.get("prefix"):
         report_prefill(position, writing)
     elif "prefix" not in wire:
@@ -141,8 +141,9 @@ def _begun(wire: Wire, position: int, writing: Writing) -> Wire:
 
 
 class _Runs:
-    """The messages that are written, `of` which ones each is. Media of results that a tool message cannot hold wait for the next
-    user message. `fits`: each result without an id can be written so."""
+    """The messages written so far; `of` holds the positions of the canonical messages from which each was written.
+    Media of results that a tool message cannot hold wait for the next user message. `fits`: whether each result without
+    an id can be written without one."""
 
     __slots__ = ("_count", "_entries", "body", "first", "fits", "moved", "of", "waiting", "writing")
 
@@ -154,11 +155,11 @@ class _Runs:
         self._entries: list[tuple[Path, Path, str]] = []
         self.waiting: list[tuple[Path, str, Wire]] = []
         self.moved: list[Wire] = []
-        self.first = -1  # the first result whose media are on their way: what stands from there on belongs together
+        self.first = -1  # the first result with waiting media: the messages from here on belong together
         self._count = 0
 
     def take(self, path: Path, kind: str, part: Wire) -> Wire:
-        """Takes a medium; gives the text that stands in its place."""
+        """Take a medium and return the text that replaces it."""
         if not self.waiting:
             self.first = int(path[1])
         self._count += 1
@@ -167,7 +168,7 @@ class _Runs:
         return left
 
     def close(self, following: Message | None, position: int) -> None:
-        """The run of results has ended: the media go to the start of the user message that follows, or to one of their own."""
+        """End a run of results: put the media at the start of the user message that follows, or into a new one."""
         joins = following is not None and following["role"] == USER and following["content"]
         to: Path = ("messages", position, "content", 0) if joins else ("messages", position)
         self._entries += [(path, to, left) for path, left, _ in self.waiting]
@@ -182,7 +183,7 @@ class _Runs:
         self._count = 0
 
     def report(self) -> None:
-        """Reports what was moved."""
+        """Report the media that were moved."""
         for path, to, left in self._entries:
             message = "a tool message contains only text: the medium is sent in the next user message"
             value = {"type": "text", "text": left}
@@ -190,7 +191,7 @@ class _Runs:
 
 
 def _without_those_of_the_model(message: Message, path: Path, writing: Writing) -> Message:
-    """A message of another role, without the own members that a turn of the model alone has."""
+    """Return a message of another role without the provider's members that only a turn of the model has."""
     state = writing.state_of(message)
     fields = state.get("fields") or NOTHING
     if OF_THE_MODEL.isdisjoint(fields):
@@ -222,7 +223,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     block = result_of(message, ("messages", position), NAME)
     bare = is_bare(message)
     answered = block["tool_use_id"]
-    called = writing.legacy.get(answered)  # by its name alone: the call was written without an id
+    called = writing.legacy.get(answered)  # the call was written without an id, so the result has only its name
     if bare and len(block) == 3 and called is None and not writing.encoding_of(message).get("named"):
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
@@ -253,7 +254,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs) -> 
             continue
         where = (*path, "content", index)
         native = inner["type"] == "image" and writing.dialect.get("tool_result_media")
-        # a result that has left its place cannot send its media on from there
+        # a result that was moved itself cannot have its media moved as well
         moves = inner["type"] in _MEDIA and not native and path[1] not in writing.moved
         part = part_to_wire(inner, where, writing, USER if moves else TOOL)
         if part is not None and moves and part["type"] != "text":
@@ -267,12 +268,12 @@ _MEDIA: Final = ("image", "audio", "video", "document")
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
-    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+    """Read all messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     return read_messages(messages, message_from_wire, reading)
 
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
-    """A message, by its role."""
+    """Read a message by its role."""
     role: str = message["role"]
     if role == "assistant":
         return assistant_from_wire(message, reading)
@@ -290,7 +291,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
 
 
 def _form_of(content: Any, reading: Reading) -> dict[str, Any] | None:
-    """How a content came, where it is not written so."""
+    """Return the spelling of a content that the writer would spell in another way."""
     text = lone_text(content)
     if text == "":
         reading.must_compare = True
@@ -314,7 +315,7 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
         wire_id = None
     call, unknown = reading.result(wire_id, called_by)
     if called_by is not None and (legacy or reading.calls.get(call, ("", ""))[1] == called_by):
-        # the call tells the name already
+        # the call has the name already
         kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
     blocks = content_from_wire(message, reading)

@@ -1,7 +1,8 @@
 """
-Content: parts and blocks, by rows, the citations of a text, and what all messages have.
+Content: parts and blocks, by rows, the citations of a text, and the members that all messages have.
 
-A part that cannot be read in full becomes an opaque block: it is kept whole and goes back whole, and nothing of it is guessed.
+A part that cannot be read in full becomes an opaque block. It is kept and restored whole, and the reader guesses
+nothing.
 """
 
 import re
@@ -64,7 +65,7 @@ _OTHER_AUDIO_NAMES: Final = ("mpeg", "x-wav", "wave", "vnd.wave")
 
 
 def _format(media_type: str) -> str:
-    """The word that the wire has for a type of sound."""
+    """Return the wire's name of an audio type."""
     return AUDIO.back.get(media_type) or media_type.removeprefix("audio/")
 
 
@@ -111,7 +112,8 @@ _DOCUMENT: Final = ItemRow(
 
 
 def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
-    """The content part for a block, or None when it was dropped. `place` is the role of the message that it stands in."""
+    """Return the content part for a block, or None when it was dropped. `place` is the role of the message that holds
+    it."""
     writing.place = place
     try:
         match block["type"]:
@@ -140,7 +142,7 @@ def _medium_to_wire(block: Block, path: Path, writing: Writing, place: str) -> W
     kind: str = block["type"]
     dialect, encoding = writing.dialect, writing.encoding_of(block)
     part = encoding.get("part")
-    if place != ASSISTANT or "member" not in encoding:  # what the provider itself said it takes back
+    if place != ASSISTANT or "member" not in encoding:  # the provider accepts again what its model produced
         if kind == "video" and not (dialect.get("video_url") or part):
             raise Refused("unsupported_block", "the wire does not support video")
         refuse_kind(block, writing)
@@ -171,7 +173,7 @@ _AUDIO_ALIASES: Final = {
 
 
 def part_from_wire(part: Any, reading: Reading) -> Block:
-    """The block for a content part. Raises `KeyError` and its like for what is no part at all."""
+    """Return the block for a content part. Raises `KeyError` or a similar error for a value that is no part at all."""
     kind = part.get("type")
     try:
         block = _read_part(part, kind, reading)
@@ -181,7 +183,7 @@ def part_from_wire(part: Any, reading: Reading) -> Block:
 
 
 def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
-    """The block of a part of a known type; None for any other."""
+    """Return the block of a part of a known type, or None for any other part."""
     match kind:
         case "text":
             if len(part) == 2 and type(part["text"]) is str:  # most parts
@@ -198,7 +200,7 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
             if block["source"]["kind"] == WEB:
                 keep_spelling(block.setdefault("provider_state", reading.state()), "part", kind)
             return block
-        case "video_url":  # it may go back where it came from, even when nothing is known of the provider
+        case "video_url":  # it may be sent back to its origin, even when nothing is known of the provider
             return read_medium(_VIDEO, part, _begun("video", part, reading), reading)
         case "document_url":
             return read_medium(_DOCUMENT, part, _begun("document", part, reading), reading)
@@ -207,7 +209,7 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
 
 
 def _begun(kind: str, part: Wire, reading: Reading) -> Block:
-    """A block that goes back as the part that it was, which not every provider takes."""
+    """Return the start of a block that is written as the same part again, which not every provider accepts."""
     return {"type": kind, "provider_state": reading.state(encoding={"part": part["type"]})}
 
 
@@ -218,7 +220,7 @@ _NEVER_NESTED: Final = ("type", *_CITED)
 
 
 def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
-    """The annotations of a text that this provider cited; None when there are none of its own."""
+    """Return the annotations of a text that this provider cited, or None when it has none of this provider."""
     if not block.get("citations") or not has_native_citations(block, writing):
         return None
     return [_annotation_to_wire(citation, writing) for citation in block["citations"]]
@@ -233,7 +235,7 @@ def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
 
 
 def annotations_from_wire(annotations: Any, texts: list[Block], reading: Reading, kept: Kept) -> None:
-    """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
+    """Put annotations on the text that they belong to. If that text is not known, they stay a field of the message."""
     if len(texts) == 1 and texts[0]["type"] == "text" and are_citations(annotations):
         texts[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
     else:
@@ -256,11 +258,11 @@ def _citation_from_wire(item: Wire, reading: Reading) -> Block:
     return with_origin({"type": kind, **members}, fields, reading.endpoint)
 
 
-# ---------------------------------------------------------------------------------------------------- the content of a message, and what all have
+# ---------------------------------------------------------------------------------------------------- content and common members
 
 
 def content_to_wire(content: list[Block], path: Path, writing: Writing, place: str) -> str | list[Wire] | None:
-    """The content of a message: a string for a single plain text, else parts; None when nothing is left of it."""
+    """Write the content of a message: a string for a single plain text, else parts; None when nothing is left of it."""
     parts: list[Wire] = []
     for index, block in enumerate(content):
         if block["type"] == "text" and len(block) == 2:
@@ -271,19 +273,19 @@ def content_to_wire(content: list[Block], path: Path, writing: Writing, place: s
 
 
 def as_content(parts: list[Wire]) -> str | list[Wire] | None:
-    """Parts as the content of a message: a string for a single plain text; None when there are none."""
+    """Return parts as the content of a message: a string for a single plain text; None when there are no parts."""
     text = lone_text(parts)
     return (parts or None) if text is None else text
 
 
 def has_no_effect(item: Item) -> bool:
-    """Whether the provider state of a message or a call, here or elsewhere, holds nothing that could be lost."""
+    """Whether the provider state of a message or a call, of any origin, holds nothing that could be lost."""
     state: dict[str, Any] | None = item.get("provider_state")
     return state is None or not (state.get("fields") or state.get("signature"))
 
 
 def is_bare(message: Message) -> bool:
-    """Whether a message has nothing to write or to report beside its role and its content."""
+    """Whether a message has nothing to write or to report besides its role and its content."""
     return within(message, _BARE) and has_no_effect(message)
 
 
@@ -291,12 +293,13 @@ _BARE: Final = frozenset(("role", "content", "metadata", "provider_state"))
 
 
 def finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
-    """What all messages have: a name, a cache hint, own members, and what this version does not know."""
+    """Write what all messages have: a name, a cache hint, the provider's members, and members unknown to this
+    version."""
     if message.get("name") is not None:
         _name_to_wire(message, wire, path, writing)
     covered = _WITH_NAME
     if message.get("cache") is not None and "cache" in (encoding := writing.encoding_of(message)):
-        MARK.write(message["cache"], wire, encoding, (*path, "cache"), writing)  # where it stood on the message
+        MARK.write(message["cache"], wire, encoding, (*path, "cache"), writing)  # the hint was on the message
         covered = _WITH_MARK
     return finish(message, wire, covered, writing, path)
 
@@ -321,11 +324,11 @@ def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) ->
 
 CONTENT_MEMBERS: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
 OF_THE_MODEL: Final = frozenset((*CONTENT_MEMBERS, *MEMBERS, "annotations", "prefix"))
-"""Members of messages that a turn of the model alone has."""
+"""Members of messages that only a turn of the model has."""
 
 
 def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
-    """The blocks of `content`."""
+    """Read the blocks of `content`."""
     content, role = message.get("content"), message["role"]
     if type(content) is str:
         return [{"type": "text", "text": content}]
@@ -346,7 +349,7 @@ def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
 
 
 def answer_content(message: Wire, reading: Reading) -> list[Block]:
-    """The blocks of the `content` of an assistant's message, which may have parts of its own, and be of any type."""
+    """Read the `content` of an assistant message, which may have parts of its own and be of any type."""
     content = message.get("content")
     if type(content) is str:
         return [{"type": "text", "text": content}]
@@ -358,7 +361,7 @@ def answer_content(message: Wire, reading: Reading) -> list[Block]:
 
 
 def _as_text(content: Any, reading: Reading) -> Block:
-    """The text of a content that is no list of parts: the object that a schema asked for (Cloudflare)."""
+    """Return the text of a content that is no list of parts: the object that a schema required (Cloudflare)."""
     reading.must_compare = True
     return {"type": "text", "text": json.dumps(content).decode()}
 
@@ -370,7 +373,8 @@ def _assistant_part(part: Wire, reading: Reading) -> Block:
 
 
 def keep_member(block: Block, member: str, reading: Reading) -> Block:
-    """A block of an assistant's message; a medium keeps in which member it was said, to which it goes back."""
+    """Return a block of an assistant message. A medium keeps the name of the member that held it, to be restored
+    there."""
     if block["type"] in KINDS:
         keep_spelling(block.setdefault("provider_state", reading.state()), "member", member)
         reading.must_compare = reading.must_compare or block["type"] != "image"
@@ -380,7 +384,8 @@ def keep_member(block: Block, member: str, reading: Reading) -> Block:
 def finish_reading(
     message: Wire, read: Message, known: frozenset[str], kept: Kept, reading: Reading, form: Wire | None
 ) -> Message:
-    """What all messages have: a name, a cache hint, own members; `form` is how its content came."""
+    """Read what all messages have: a name, a cache hint, the provider's members. `form` is the spelling of the
+    content."""
     if not within(message, known):
         kept.fields.update(kept.others(message, known))
     if "name" in message and "name" in known and read["role"] != "tool":
@@ -396,7 +401,7 @@ def finish_reading(
 
 
 def keep_places(read: Message, spellings: Spellings, form: Wire | None, reading: Reading) -> Message:
-    """Keeps how places of a message came, which is seen without a comparison; `form` is how its content came."""
+    """Keep the spellings of a message that are found without a comparison. `form` is the spelling of the content."""
     if form is not None:
         spellings["/content"] = form
     if spellings:

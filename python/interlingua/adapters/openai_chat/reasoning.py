@@ -1,13 +1,13 @@
 """
-Reasoning: the places where the dialects of this wire put it in assistant messages, and the settings by which it is asked for.
+Reasoning: the places in assistant messages where the dialects of this wire put it, and the settings that request it.
 
-`reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text, `reasoning_details` typed items
-(OpenRouter), and Mistral has a part `thinking` among the content, Databricks a part `reasoning`. Providers that send
-details often send their text a second time under `reasoning`: it is read once, and written twice.
+`reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text. `reasoning_details` holds typed
+items (OpenRouter). Mistral has a part `thinking` in the content, Databricks a part `reasoning`. Providers that send
+details often send their text a second time under `reasoning`: the reader reads it once, and the writer writes it twice.
 
-Reasoning is asked for by a word (`reasoning_effort`), OpenRouter's object `reasoning`, an object `thinking` beside the word, or
-a switch `enable_thinking` beside a budget, as the dialect's `reasoning_control` says. What a provider takes besides (the
-dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
+A request asks for reasoning with a word (`reasoning_effort`), OpenRouter's object `reasoning`, an object `thinking`
+next to the word, or a switch `enable_thinking` next to a budget, as the dialect's `reasoning_control` states. Other
+members that a provider accepts (the dialect's `reasoning_members`) are read as well, and their spelling is restored.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ TEXTS: Final = ("reasoning_content", "reasoning", "reasoning_text")
 MEMBERS: Final = (*TEXTS, DETAILS)
 PART: Final = "content"
 PARTS: Final = ("thinking", "reasoning")
-"""Types of content parts that are reasoning: Mistral's, and the one of Databricks."""
+"""Types of content parts that are reasoning: that of Mistral and that of Databricks."""
 
 Block = dict[str, Any]
 
@@ -87,9 +87,10 @@ _SUMMARY: Final = ItemRow(
 
 
 def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, Any]:
-    """Where a reasoning block goes, and what stands there.
+    """Return the place of a reasoning block on the wire, and the value there.
 
-    The place is one of `MEMBERS`, or `PART`: then it is a content part, or None when the block was dropped.
+    The place is one of `MEMBERS` or `PART`. With `PART` the value is a content part, or None when the block was
+    dropped.
     """
     state = writing.state_of(block)
     encoding = writing.encoding_of(block)
@@ -100,7 +101,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         report_shown(block, writing, path)
         block = {"type": "thinking", "text": block["text"]}
     value = block["data"] if block["type"] == "redacted_thinking" else block["text"]
-    shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
+    shown = writing.answering and not state and block.get("signature") is None  # a stream of it would have no delta
     if not value and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
         writing.loss.drop(path, "empty_content", "representation", "empty reasoning has no effect in this place")
         return PART, None
@@ -127,7 +128,7 @@ def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], 
 
 
 def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Block]:
-    """The reasoning of an assistant message that stands beside its content; adds to what is kept of the message."""
+    """Read the reasoning in the members of an assistant message; add to `kept` what has no block."""
     blocks: list[Block] = []
     so_far = ""
     if details := message.get(DETAILS):
@@ -152,12 +153,12 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
 
 
 def thinking_from_text(text: str, member: str, reading: Reading) -> Block:
-    """A thinking block from a member that holds plain text."""
+    """Return a thinking block from a member that holds plain text."""
     return {"type": "thinking", "text": text, "provider_state": reading.state(encoding={"member": member})}
 
 
 def detail_from_wire(item: Wire, reading: Reading) -> Block:
-    """A block from an item of `reasoning_details`. What cannot be read is kept whole."""
+    """Return a block from an item of `reasoning_details`. An item that cannot be read is kept whole."""
     kind = item.get("type")
     encoding: dict[str, Any] = {"member": DETAILS}
     block: Block = {"type": "thinking", "text": "", "provider_state": reading.state(encoding=encoding)}
@@ -172,7 +173,7 @@ def detail_from_wire(item: Wire, reading: Reading) -> Block:
 
 
 def detail_text(item: Wire) -> str:
-    """What an item of `reasoning_details` says in words."""
+    """Return the plain text of an item of `reasoning_details`."""
     match item:
         case {"type": "reasoning.text", "text": str(text)} | {"type": "reasoning.summary", "summary": str(text)}:
             return text
@@ -181,7 +182,7 @@ def detail_text(item: Wire) -> str:
 
 
 def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
-    """A thinking block from a content part; None when it cannot be read in full."""
+    """Return a thinking block from a content part, or None when it cannot be read in full."""
     summarized = part.get("type") == "reasoning"
     encoding = {"member": PART, "type": "reasoning"} if summarized else {"member": PART}
     block: Block = {"type": "thinking", "provider_state": reading.state(encoding=encoding)}
@@ -192,7 +193,7 @@ def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
 
 
 def summary_of(part: Wire) -> Wire | None:
-    """The one text of a part of Databricks, with its proof; None when it is none."""
+    """Return the only text of a part of Databricks, with its signature; None when there is no such text."""
     summary = part.get("summary")
     entry = summary[0] if isinstance(summary, list) and len(summary) == 1 else None
     if (
@@ -227,8 +228,8 @@ IDLE: Final = "idle"
 
 
 class Setting(NamedTuple):
-    """A member of a wish for reasoning: it is the same on the wire, or has `words` there, by what it means; `IDLE` is what is so
-    anyway. It is not used `beside` another member of its object."""
+    """A member of the canonical settings for reasoning. Its wire value is the same, or `words` gives it by canonical
+    value; `IDLE` is the value that has no effect. It is not used `beside` another member of its object."""
 
     member: str
     words: Mapping[str, Any] | None = None
@@ -258,7 +259,7 @@ _SETTINGS: Final[Mapping[str, Setting | Mapping[str, Setting]]] = {
     "chat_template_kwargs": {"enable_thinking": Setting("mode", _SWITCH), "thinking": Setting("mode", _SWITCH)},
 }
 SETTINGS: Final = frozenset(_SETTINGS)
-"""All members by which some provider is asked for reasoning."""
+"""All members with which a request asks some provider for reasoning."""
 
 _CONTROLS: Final[dict[str, tuple[str, ...]]] = {
     "reasoning_effort": ("reasoning_effort",),
@@ -273,7 +274,7 @@ _CONTROLS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _settings_to_wire(value: dict[str, Any], body: Wire, writing: Writing) -> tuple[None, dict[str, Any]]:
-    """Asks for reasoning as the provider is asked for it."""
+    """Write the settings for reasoning in the way that the provider accepts."""
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
     written: dict[str, Any] = {}
     match control:
@@ -281,10 +282,10 @@ def _settings_to_wire(value: dict[str, Any], body: Wire, writing: Writing) -> tu
             _write("reasoning", value, body, written)
         case "thinking":
             _write("thinking", {"mode": _switched(value, by_effort=False)}, body, written)
-            if value.get("effort") not in (None, "none"):  # which the switch says
+            if value.get("effort") not in (None, "none"):  # the switch states these
                 _write_effort(value, body, written, writing)
         case "enable_thinking":
-            # an effort is a wish to think, or not to
+            # an effort switches reasoning on or off
             _write("enable_thinking", {"mode": _switched(value, by_effort=True)}, body, written)
             if written.get("mode") != "disabled":
                 _write("thinking_budget", value, body, written)
@@ -297,7 +298,7 @@ settings_to_wire: Final = wish_writer("reasoning_effort", _settings_to_wire)
 
 
 def _write(name: str, wish: Mapping[str, Any], body: Wire, written: dict[str, Any]) -> None:
-    """Writes a member, as far as it says something of the wish; what it says is `written`."""
+    """Write a member, as far as it expresses something of the settings; `written` collects what it expresses."""
     setting = _SETTINGS[name]
     rows = {"": setting} if isinstance(setting, Setting) else setting
     for inner, row in rows.items():
@@ -313,7 +314,7 @@ def _write(name: str, wish: Mapping[str, Any], body: Wire, written: dict[str, An
 
 
 def _switched(value: Mapping[str, Any], *, by_effort: bool) -> str | None:
-    """Whether reasoning is switched on or off, where that is a setting of its own."""
+    """Return whether reasoning is switched on or off, where the provider has a separate setting for this."""
     mode, word, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
     if word == "none":
         return "disabled"
@@ -335,7 +336,7 @@ def calls_without_reasoning(body: Wire, writing: Writing) -> bool:
 
 
 def effort_beside_tools(body: Wire, writing: Writing) -> None:
-    """Some models call tools over this wire only when they do not reason."""
+    """Turn reasoning off for a model that calls tools over this wire only when it does not reason."""
     if not calls_without_reasoning(body, writing):
         return
     if body.get("reasoning_effort") != "none":
@@ -348,13 +349,13 @@ def effort_beside_tools(body: Wire, writing: Writing) -> None:
 
 
 def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
-    """Reads a member by which the provider is asked for reasoning; one that says it again, or nothing, stays an option."""
+    """Read a member that asks for reasoning. A member that repeats a setting, or states none, stays an option."""
     dialect = members.endpoint.dialect
     control = dialect.get("reasoning_control") or "reasoning_effort"
     if name not in _CONTROLS.get(control, ()) and name not in dialect.get("reasoning_members", ()):
         return False
     if name != "reasoning" and control == "reasoning" and members.body.get("reasoning") is not None:
-        return False  # beside the object another member would say it a second time
+        return False  # next to the object another member would repeat the setting
     read: dict[str, Any] = {}
     rest = _read(_SETTINGS[name], value, read)
     if not read or not members.wish(read):
@@ -365,7 +366,7 @@ def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
 
 
 def _read(setting: Setting | Mapping[str, Setting], value: Any, read: dict[str, Any]) -> Wire:
-    """Takes what a member says of reasoning; gives the members of an object that say nothing of it."""
+    """Read into `read` what a member states of reasoning; return the members of an object that state nothing of it."""
     if isinstance(setting, Setting):
         if (meaning := _meaning(setting, value)) is not None:
             read[setting.member] = meaning
@@ -384,7 +385,7 @@ def _read(setting: Setting | Mapping[str, Setting], value: Any, read: dict[str, 
 
 
 def _meaning(setting: Setting, value: Any) -> Any:
-    """What a value says; None where it does not say what it should."""
+    """Return the meaning of a value, or None where the value is not one of the expected ones."""
     if setting.words is not None:
         known = [meaning for meaning, word in setting.words.items() if type(word) is type(value) and word == value]
         return known[0] if known else None

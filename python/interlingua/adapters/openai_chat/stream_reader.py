@@ -1,9 +1,9 @@
 """
-Streams from the wire: chunks are patches on the message of each choice, whatever dialect they are in.
+Streams from the wire: chunks are patches to the message of each choice, in every dialect.
 
-Text and reasoning end when something else begins. Calls may interleave, and some providers go on after a finish reason:
-what is open then ends with the first chunk that has no more of that choice. What comes later still opens new blocks.
-The answer is not complete before `[DONE]`, because usage follows the finish.
+Text and reasoning end when something else begins. Calls may interleave, and some providers continue a choice after its
+finish reason. Open blocks then end with the first chunk that has nothing more of that choice. Content that comes later
+still opens new blocks. The response is not complete before `[DONE]`, because usage follows the finish reason.
 """
 
 from typing import Any, Final
@@ -21,9 +21,10 @@ from interlingua.wire.sse import Frame
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
-    """Give it frames, and None at the end of input; it gives the events that each frame completes.
+    """Return a decoder. It takes frames, and None at the end of input; for each frame it returns the completed events.
 
-    The last event is `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    The last event is `message_complete` or `error`. For a response that breaks off it is an `error` event with the
+    content received so far.
     """
     return decoded(_Answer(endpoint, ids))
 
@@ -34,23 +35,23 @@ _PLAIN_CHOICE: Final = frozenset(("index", "delta", "logprobs", "finish_reason")
 
 
 class _Answer(Answer):
-    """The members of the answer around its choices, and the choices by their index."""
+    """The members of the response around its choices, and the choices by their index."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.ids = ids
         self.counts: Wire | None = None
         self.counted = True
-        self.unclosed: set[int] = set()  # choices that had their finish reason
+        self.unclosed: set[int] = set()  # choices that have received their finish reason
 
     # -- chunks
 
     def mark(self) -> None:
-        """The end of all choices."""
+        """End all choices."""
         self._complete() if self.choices else self.cut_off()
 
     def patch(self, data: Any, frame: Frame) -> None:
-        """Takes a chunk."""
+        """Process a chunk."""
         if not isinstance(data, dict):
             raise TypeError("chunk")
         if (failure := _failure(data, frame.event)) is not None:
@@ -82,7 +83,7 @@ class _Answer(Answer):
             self.repeats(part, frame, "choices", 0, "delta", "content", beside="usage" if usage else "")
 
     def _going_on(self, choice: Choice, wire: Wire) -> Part | None:
-        """The text that goes on, where what a chunk says of the first choice is nothing else."""
+        """Return the text that continues, if a chunk has nothing else for the first choice."""
         delta = wire.get("delta")
         if choice.number or choice.parts is not None or self.late or choice.finish is not None:
             return None
@@ -94,11 +95,12 @@ class _Answer(Answer):
         return choice.goes_on("text")
 
     def opened(self, number: int) -> Choice:
-        """A choice begins. Ids of calls are its own."""
+        """Open a choice. It has its own ids of calls."""
         return Choice(number, self.due, Reading(self.endpoint, self.ids))
 
     def count(self, usage: Any) -> None:
-        """Usage may stand anywhere; the last one counts, and is said when no choice is about to end."""
+        """Take usage, which may be in any chunk. The last one counts, and is reported when no choice is about to
+        end."""
         if isinstance(usage, dict) and usage != self.counts:
             self.counts = usage
             self.counted = False
@@ -113,7 +115,8 @@ class _Answer(Answer):
     # -- the end
 
     def finish(self) -> None:
-        """Some providers have no end mark: then it is the end when every choice has said why it ended."""
+        """Handle the end of input. Without an end mark, which some providers lack, the response is complete if every
+        choice has a finish reason."""
         marked = self.endpoint.dialect.get("end_mark") == "required"
         if not marked and self.choices and all(choice.finish for choice in self.choices.values()):
             self._complete()
@@ -136,7 +139,7 @@ class _Answer(Answer):
         self.complete(response, choices[0].places())
 
     def arrived(self) -> dict[str, Any]:
-        """What had arrived; nothing where that is what cannot be read."""
+        """Return the response received so far, without choices that cannot be read."""
         response = self.partial([])
         try:
             answers = [choice.arrived() for choice in self.in_order()]
@@ -152,7 +155,7 @@ class _Answer(Answer):
 
 
 def _failure(chunk: Wire, event: str | None) -> Wire | None:
-    """The error that a frame tells of: beside the choices, in Groq's own member, flat, or by the name of the event."""
+    """Return the error of a frame: next to the choices, in Groq's own member, flat, or by the name of the event."""
     if chunk.get("error"):
         return chunk
     groq = chunk.get("x_groq")
@@ -164,7 +167,7 @@ def _failure(chunk: Wire, event: str | None) -> Wire | None:
 
 
 def _usage_elsewhere(chunk: Wire) -> Any:
-    """The usage where some tell it: in Groq's own member, or in a choice (Moonshot)."""
+    """Return the usage where some providers place it: in Groq's own member, or in a choice (Moonshot)."""
     groq = chunk.get("x_groq")
     if isinstance(groq, dict) and groq.get("usage"):
         return groq["usage"]

@@ -1,4 +1,4 @@
-"""Streams to the wire: `stream_encoder` writes the chunks with which a provider of this wire would have given some events."""
+"""Streams to the wire: `stream_encoder` writes the chunks that a provider of this wire would send for the events."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -33,17 +33,17 @@ _NOT_IN_CHUNKS: Final = frozenset(("object", "created", "choice"))
 
 
 def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
-    """The frames for these events, whatever their origin: role first, then deltas, finish, usage and the end mark.
+    """Return the encoder of events of any origin: role first, then deltas, finish, usage and the end mark.
 
-    Reasoning goes out where the dialect has a place for it (`reasoning_replay`), and where it came from this provider;
-    elsewhere it is left out. `created` is the time that the chunks bear, in seconds since 1970.
+    Reasoning is written where the dialect has a place for it (`reasoning_replay`), and where it came from this
+    provider; otherwise it is left out. `created` is the creation time in the chunks, in seconds since 1970.
     """
     return encoded(_Writer(endpoint, created), "prose")
 
 
 def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say, as far as that is known before its pieces are read: names of calls go as
-    they come, and who speaks has none."""
+    """Return the losses of a stream of this answer, as far as they are known before its pieces are read. Names of calls
+    are written unchanged, and a message has no name of its participant."""
     response = data_of(answer)
     _, found = to_wire_response(answer, endpoint)
     found = [entry for entry in found if entry["code"] != "name_rewritten"]
@@ -60,7 +60,8 @@ def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
 
 
 class _Writer(Writer):
-    """The identity that all chunks repeat, the calls of each choice, and what its reasoning said beside its details."""
+    """The identity that all chunks repeat, the calls of each choice, and its reasoning text sent next to the
+    details."""
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
         super().__init__(endpoint, _DELTAS, several=True)
@@ -71,7 +72,7 @@ class _Writer(Writer):
         self.writing = Writing({**NO_ANSWER, "provider_state": endpoint.state()}, endpoint, Loss())
 
     def start(self, event: Event) -> None:
-        """Every choice begins with its role."""
+        """Begin a choice with its role."""
         identity = event.get("response_id") or answer_id({"message": {"id": event.get("message_id")}})
         self.identity["id"] = self.identity["id"] or identity
         if event.get("model"):
@@ -82,14 +83,14 @@ class _Writer(Writer):
         self.put(None, self._chunk(choice, delta))
 
     def _chunk(self, choice: int, delta: Wire) -> Wire:
-        """A chunk of one delta."""
+        """Return a chunk of one delta."""
         wire = {"index": choice, "delta": delta, "logprobs": None, "finish_reason": None}
         return {**self.identity, "choices": [wire]}
 
     # -- blocks
 
     def begin(self, open_block: OpenBlock) -> None:
-        """A call begins with its name, unless it is told when it has ended."""
+        """Begin a call with its name, unless the call is written when it has ended."""
         block = open_block.block
         open_block.kind = self._kind(block)
         if block["type"] == "tool_use":
@@ -106,7 +107,7 @@ class _Writer(Writer):
     def _kind(self, block: Block) -> str:
         match block["type"]:
             case "text" if "provider_state" in block and self.writing.state_of(block).get("fields"):
-                return "part"  # its members beside the words come with them
+                return "part"  # its other members are sent together with the text
             case "text":
                 marked = block.get("refusal") and self.endpoint.dialect.get("refusals") is not False
                 return "refusal" if marked else "text"
@@ -120,21 +121,22 @@ class _Writer(Writer):
                 return ""
 
     def _folded(self, block: Block) -> bool:
-        """Whether free text becomes an argument, which is quoted as a whole."""
+        """Whether the free text of a call becomes a quoted argument, which must be complete."""
         custom = block.get("kind") == "custom" and self.endpoint.dialect.get("custom_tools") is False
         return custom and not self.writing.state_of(block)
 
     def _place(self, block: Block) -> str | None:
-        """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
+        """Return the place of reasoning: reasoning of this provider keeps its place, all other gets the dialect's
+        place."""
         replay = self.endpoint.dialect.get("reasoning_replay")
         return self.writing.encoding_of(block).get("member") or (replay if replay != "none" else None)
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
-        """The chunk of a piece."""
+        """Return the chunk of a piece."""
         return None, self._chunk(open_block.choice, delta)
 
     def delta(self, open_block: OpenBlock) -> Wire | None:
-        """A piece of a block."""
+        """Return the delta for a piece of a block."""
         match open_block.kind:
             case "thinking":
                 return self._thinking(open_block)
@@ -162,7 +164,7 @@ class _Writer(Writer):
                 return {str(member): TEXT}
 
     def end(self, open_block: OpenBlock) -> None:
-        """What the pieces of a block did not tell."""
+        """Write what the pieces of a block did not contain."""
         block = open_block.block
         if block["type"] == "thinking" and self._place(open_block.begun) == DETAILS:
             self.reasoned[open_block.choice] = self.reasoned.get(open_block.choice, "") + block["text"]
@@ -170,7 +172,7 @@ class _Writer(Writer):
             self.send(open_block, delta)
 
     def _rest(self, open_block: OpenBlock, block: Block) -> Wire:
-        """The message of a block, without the words that went out in pieces."""
+        """Return the message of a block, without the text that was sent in pieces."""
         state = self.writing.state_of(block)
         match block["type"]:
             case "text" if open_block.kind != "part":
@@ -208,7 +210,7 @@ class _Writer(Writer):
     # -- the end
 
     def complete(self, response: dict[str, Any]) -> None:
-        """The members that no piece told, the end of each choice, usage and the end mark."""
+        """Write the members that no piece contained, the end of each choice, usage and the end mark."""
         fields, same_origin = self._fields(response)
         members = {name: value for name, value in fields.items() if name not in _NOT_IN_CHUNKS}
         for number, choice in enumerate([response, *response.get("alternatives", ())]):
@@ -234,11 +236,12 @@ class _Writer(Writer):
         self.frames.append(Frame(None, "[DONE]"))
 
     def fail(self, error: Error) -> None:
-        """The error, as a chunk."""
+        """Write the error as a chunk."""
         self.put(None, {"error": error_in_stream(error, self.endpoint)})
 
     def _not_streamed(self, choice: int, members: Mapping[str, Any]) -> Wire:
-        """The members of a message without what its reasoning told beside its details already: pieces add up."""
+        """Return the members of a message without the reasoning text that was sent next to its details: pieces add
+        up."""
         not_streamed = dict(members)
         plain, reasoning = not_streamed.get("reasoning"), self.reasoned.get(choice, "")
         if isinstance(plain, str) and plain.startswith(reasoning):
@@ -246,14 +249,15 @@ class _Writer(Writer):
         return not_streamed
 
     def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
-        """The members without canonical meaning that came from this provider; and whether the item did."""
+        """Return the members without canonical meaning that came from this provider, and whether the item came from
+        it."""
         state = self.writing.state_of(item)
         return state.get("fields") or NOTHING, bool(state)
 
 
 def _without_words(item: Wire, *, as_detail: bool, empty: bool) -> Wire:
-    """A detail or a part of reasoning without its words; nothing where it has nothing else. A detail keeps words that were not told
-    `as_detail`; a part is there though it is `empty`."""
+    """Return a detail or a part of reasoning without its text, or nothing where it has nothing else. A detail keeps its
+    text if this was not sent `as_detail`; an `empty` part is written nevertheless."""
     match item:
         case {"thinking": _, **rest}:
             return {**rest, "thinking": []} if len(rest) > 1 or empty else {}

@@ -1,4 +1,4 @@
-"""What reads the same in both directions, and what travels along while one body is read or written."""
+"""Tables that both directions use, and the state while one body is read or written."""
 
 import re
 from typing import Any, Final
@@ -22,8 +22,8 @@ PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
 
 
 class Kept:
-    """What is kept of an item that is read, beside what it says: members that the contract has no word for, how places came that
-    say nothing, and where on the wire things stood."""
+    """What is kept of an item that is read, besides its canonical members: members without a canonical counterpart, the
+    spelling of values without a meaning, and the places on the wire."""
 
     __slots__ = ("fields", "places", "spellings")
 
@@ -33,11 +33,11 @@ class Kept:
         self.places: dict[str, Any] = {}
 
     def silent(self, value: Any, *place: str) -> None:
-        """Keeps a value that says nothing."""
+        """Keep a value that has no meaning."""
         self.spellings[pointer(place)] = {"raw": value}
 
     def others(self, item: Wire, known: frozenset[str], *place: str) -> dict[str, Any]:
-        """Keeps the members of an item that the contract has no word for; gives those that say something."""
+        """Keep the members of an item that have no canonical counterpart; return those that have a meaning."""
         return other_members(item, known, self.spellings, *place)
 
 
@@ -45,11 +45,11 @@ _NO_MESSAGES: Final[frozenset[int]] = frozenset()
 
 
 class Writing(Target):
-    """Writes one body: for whom, what is lost on the way, and which ids are used.
+    """Write one body: holds the endpoint, the losses and the ids that are used.
 
-    `called` are the names of calls, by canonical id, `legacy` those of calls that were written without an id; `with_ids` says
-    that all calls are written with theirs. `moved` are the messages that leave their place, and `place` is the role that is being
-    written.
+    `called` holds the names of calls by canonical id, `legacy` those of calls that were written without an id.
+    `with_ids`: all calls are written with their ids. `moved` holds the messages that leave their place. `place` is the
+    role of the message that is being written.
     """
 
     __slots__ = ("called", "legacy", "moved", "place", "with_ids")
@@ -63,16 +63,18 @@ class Writing(Target):
         self.with_ids = False
 
     def takes_marks(self) -> bool:
-        """Whether the item at hand takes a mark for the cache that it did not come with: parts of these roles do."""
+        """Whether the current item accepts a cache mark that it did not have when it was read: parts of these roles
+        do."""
         return self.place in ("user", "system")
 
     def begin_with_ids(self, entries: list[Entry], marks: int) -> None:
-        """Begins anew, behind these entries of the report and marks for the cache: all calls are written with ids."""
+        """Start again, with these entries of the report and this number of cache marks: all calls are written with
+        ids."""
         self.loss.entries[:] = entries
         self.breakpoints = marks
         self.legacy = {}
         self.with_ids = True
 
     def is_legacy(self, block: dict[str, Any]) -> bool:
-        """Whether a call is written in the old way, by its name alone, as it was read."""
+        """Whether a call is written in the old way, with its name only, as it was read."""
         return not self.with_ids and bool(self.encoding_of(block).get("legacy"))

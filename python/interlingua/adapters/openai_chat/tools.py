@@ -1,4 +1,4 @@
-"""Tools, the choice of tools, and calls: each written above read."""
+"""Tools, the choice of tools, and calls: for each, the writer is above the reader."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeGuard
@@ -46,8 +46,8 @@ _CUSTOM_TOOL: Final = ItemRow(
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
-    """Writes `tools`, or the legacy `functions` where the request had them; `read` are those of the body from which they were
-    just read."""
+    """Write `tools`, or the legacy `functions` where the request had them. `read` holds the tools of the body from
+    which these tools were just read."""
     writing.place = ""
     written, of = write_tools(request, writing, _tool_to_wire, _read_definition)
     name = "tools"
@@ -66,7 +66,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
 
 
 def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
-    """Other wires put the parts of a grammar beside its type; this one has an object for them."""
+    """Put the parts of a grammar into an object. Other wires have them next to its type."""
     given = tool.get("format")
     if not _is_flat(given):
         return tool
@@ -89,7 +89,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
+    """Read a tool. A tool that is no readable function or custom tool is kept whole as a tool of the provider."""
     kind, dialect = tool.get("type"), reading.endpoint.dialect
     try:
         if kind == "function":
@@ -110,7 +110,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 
 
 def functions_from_wire(functions: Any, reading: Reading) -> list[Tool] | None:
-    """The tools that the functions of the time before tools are; None where one of them is none."""
+    """Read the legacy `functions` as tools; return None where one of them is not a function."""
     if type(functions) is not list:
         return None
     tools = [tool_from_wire({"type": "function", "function": function}, reading) for function in functions]
@@ -121,7 +121,7 @@ def functions_from_wire(functions: Any, reading: Reading) -> list[Tool] | None:
 
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
+    """Write `tool_choice` and `parallel_tool_calls`, which are valid only with tools."""
     parallel_to_wire(request, body, writing)
     legacy = "functions" in body and "tools" not in body
     fitted = fitted_choice(legacy or "tools" in body, Ways(_types(request, writing)), writing)
@@ -130,7 +130,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
 
 
 def _types(request: dict[str, Any], writing: Writing) -> Collection[str]:
-    """The ways of choosing that the provider knows; some know fewer while the model reasons."""
+    """Return the types of choice that the provider accepts. Some accept fewer while the model reasons."""
     taken = writing.dialect.get("tool_choices")
     if taken is None and not _unthinking(request.get("reasoning") or {}):
         taken = writing.dialect.get("tool_choices_thinking")
@@ -158,7 +158,7 @@ def _encoded_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
-    """The choice that a wire's value means; None when it means none of ours."""
+    """Return the choice that a wire value means, or None when it has no canonical counterpart."""
     match value:
         case {"type": "allowed_tools", "allowed_tools": dict(allowed)}:
             return _openai_tools.choice_from_wire(allowed, _named)
@@ -196,7 +196,7 @@ _CALLS: Final[Mapping[str, ItemRow]] = {
 
 
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    """A call, as it stands in `tool_calls`."""
+    """Return a call as an item of `tool_calls`."""
     if within(block, _PLAIN_CALL) and has_no_effect(block):  # most calls
         function = {"name": _write_name(block, writing, path), "arguments": text_of(block, writing, path)}
         return {"id": writing.call_id(block, writing.state_of(block)), "type": "function", "function": function}
@@ -208,7 +208,7 @@ _PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state")
 
 
 def call_from_wire(call: Wire, reading: Reading, canonical: str = "") -> Block:
-    """A call from `tool_calls`; `canonical` is its id when it has one already. What is no readable call is kept whole."""
+    """Read a call of `tool_calls`; `canonical` is its id when it has one already. An unreadable call is kept whole."""
     kind, inner = call.get("type"), call.get("function")
     if len(call) == 3 and kind == "function" and type(inner) is dict and len(inner) == 2:
         block = plain_call(call.get("id"), inner.get("name"), inner.get("arguments"), str, reading, canonical)
@@ -222,7 +222,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str = "") -> Block:
 
 
 def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
-    """The block of a `function_call`."""
+    """Return the block of a `function_call`."""
     state = reading.state(encoding={"legacy": True})
     return read_call(_LEGACY_CALL, {"function": legacy}, reading, canonical, provider_state=state)
 

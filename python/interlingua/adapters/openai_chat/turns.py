@@ -1,8 +1,9 @@
 """
-Assistant messages, in a history and as an answer: reasoning, content, refusal, images, sound, calls.
+Assistant messages, in a history and as an answer: reasoning, content, refusal, images, audio, calls.
 
-The blocks are sorted into the members of the wire, which have an order of their own. An answer that is played for a client has
-one text and one refusal, and what follows its like is one with it: what a stream of it adds up to.
+The blocks are sorted into the members of the wire, which have a fixed order. An answer of another origin that is
+written for a client has one text and one refusal. Adjacent blocks of the same kind are joined, as the pieces of a
+stream would be.
 """
 
 from collections.abc import Callable, Mapping
@@ -63,12 +64,12 @@ Message = dict[str, Any]
 
 _Placed = list[tuple[int, Any]]
 _TEXTS: Final = "reasoning"
-"""Reasoning in words, each with the name of the member that holds it."""
+"""Reasoning as plain text, each text with the name of the member that holds it."""
 
 
 class _Turn:
-    """The blocks of an assistant message, sorted into the members of the wire. `played`: an answer of another origin, which is
-    played for a client. `legacy` is the call that is written by its name, as of the time before tools."""
+    """The blocks of an assistant message, sorted into the members of the wire. `played`: an answer of another origin
+    that is written for a client. `legacy` is the id of the call that is written by its name, as `function_call`."""
 
     __slots__ = ("citations", "legacy", "members", "path", "played", "writing")
 
@@ -88,14 +89,14 @@ _ORDER: Final = (_TEXTS, DETAILS, "content", "refusal", "images", "audio", CALLS
 
 
 def assistant_to_wire(message: Message, position: int, writing: Writing) -> Wire:
-    """An assistant's message of the history, which stands at `position` in the request."""
+    """Write an assistant message of the history, which is at `position` in the request."""
     path: Path = ("messages", position)
     plain = _plain_turn(message, path, writing)
     return _sorted(_Turn(path, writing), message) if plain is None else plain
 
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
-    """The message of an answer, at its place in the response."""
+    """Write the message of an answer, at its place in the response."""
     plain = None if writing.same_origin else _plain_turn(message, path, writing)
     wire = _sorted(_Turn(path, writing), message) if plain is None else plain
     if not writing.same_origin:
@@ -104,7 +105,7 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 
 def _sorted(turn: _Turn, message: Message) -> Wire:
-    """A turn whose blocks are sorted into the members of the wire."""
+    """Write a turn by sorting its blocks into the members of the wire."""
     content, path, writing = message["content"], turn.path, turn.writing
     for index, block in enumerate(content):
         _sort(block, index, content, turn)
@@ -120,7 +121,7 @@ def _sorted(turn: _Turn, message: Message) -> Wire:
 
 
 def _plain_turn(message: Message, path: Path, writing: Writing) -> Wire | None:
-    """A turn of a text and calls, as most are; None for any other."""
+    """Write a turn of a text and calls, the most frequent kind; None for any other turn."""
     content: list[Block] = message["content"]
     begin = first_call(content) if len(message) == 2 or is_bare(message) else -1
     if begin < 0:
@@ -140,7 +141,7 @@ def _plain_turn(message: Message, path: Path, writing: Writing) -> Wire | None:
 
 
 def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
-    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    """Keep how an answer's message differs from the same message written in a request."""
     writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, Loss())
     written = assistant_to_wire(message, 0, writing)
     keep_item(message, raw, written, endpoint, writing.loss.entries)
@@ -203,11 +204,11 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
 
 
 _KEPT_WHOLE: Final[Mapping[Any, Callable[[Wire, Reading], Block]]] = {CALLS: call_from_wire, DETAILS: detail_from_wire}
-"""Members whose items may be kept whole, and how an item is read."""
+"""Members with items that may be kept whole, and the function that reads an item."""
 
 
 def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
-    """Whether a refusal goes to the member of that name: it does when it is alone and comes after the text."""
+    """Whether a refusal is written to the member `refusal`: it must be the only one and come after the text."""
     state = turn.writing.state_of(block)
     if turn.members["refusal"] or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
@@ -233,7 +234,7 @@ def _drop_citations(index: int, turn: _Turn) -> None:
 
 
 def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
-    """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
+    """Return the `audio` member for audio that this provider produced: in an answer the audio, in a history its id."""
     state = turn.writing.state_of(block)
     source = block["source"]
     if "id" not in state or turn.members["audio"] or source["kind"] != "base64":
@@ -256,7 +257,7 @@ _OF_SOUND: Final = BLOCK_MEMBERS | {"source", "transcript"}
 
 
 def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
-    """The `audio` member of an answer."""
+    """Return the `audio` member of an answer."""
     audio: Wire = {**state.get("fields", NOTHING), "id": state["id"], "data": block["source"]["data"]}
     if "transcript" in block:
         audio["transcript"] = block["transcript"]
@@ -280,7 +281,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
     elif written is None and not (has_members or turn.writing.answering):
         if others:
             written = ""
-        elif _MEANINGFUL_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text beside them says nothing either
+        elif _MEANINGFUL_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text next to them adds nothing
             written = writing.fill(path)
     wire: Wire = {"role": "assistant", "content": written}
     if turn.citations is not None:
@@ -303,8 +304,9 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
 
 
 def _played_content(members: Members, content: list[Block], path: Path, writing: Writing) -> str | list[Wire] | None:
-    """The content of an answer as a stream of it adds up to: what follows its like is one with it, and an empty text none. Texts
-    alone are the one that clients of this wire read."""
+    """Write the content of an answer in the form to which its stream adds up: adjacent parts of the same kind are
+    joined, and an empty text is left out. If all parts are plain texts, they become one string, which is the only form
+    that clients of this wire read."""
     parts = members["content"]
     if all(_is_plain(part) for _, part in parts):
         whole = "".join([part["text"] for _, part in parts])
@@ -328,7 +330,7 @@ def _played_content(members: Members, content: list[Block], path: Path, writing:
 
 
 def _goes_on(before: tuple[int, Wire], index: int, part: Wire, content: list[Block]) -> bool:
-    """Whether a part of an answer goes on with the one before it; reasoning ends where anything else stands."""
+    """Whether a part of an answer continues the one before it. Reasoning ends where another block comes between."""
     if _is_plain(part):
         return _is_plain(before[1])
     between = content[before[0] + 1 : index]
@@ -337,7 +339,7 @@ def _goes_on(before: tuple[int, Wire], index: int, part: Wire, content: list[Blo
 
 
 def _one_part(run: _Placed, path: Path, writing: Writing) -> tuple[int, Wire]:
-    """Parts of text, or of reasoning in words, as one."""
+    """Join parts of text, or of plain-text reasoning, into one."""
     first, part = run[0]
     if len(run) == 1:
         return first, part
@@ -357,7 +359,7 @@ def _is_plain(part: Wire) -> bool:
 
 
 def _has_text(part: Wire) -> bool:
-    """Whether a part is reasoning in words and nothing else."""
+    """Whether a part is plain-text reasoning and nothing else."""
     return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
 
 
@@ -389,14 +391,15 @@ _MEANINGFUL_FIELDS: Final = frozenset((*CONTENT_MEMBERS, *MEMBERS))
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
-    """The message of an answer: as in a history, but an empty text is an empty answer, and the role goes without saying."""
+    """Read the message of an answer as in a history, but an empty text is an empty answer, and the role may be
+    absent."""
     if message.get("role") != "assistant":
         reading.must_compare = True
     return assistant_from_wire(message, reading, answer=True)
 
 
 def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
-    """An assistant's message: reasoning, then content, then calls."""
+    """Read an assistant message: reasoning, then content, then calls."""
     content = message.get("content")
     if len(message) == 2 and "role" in message and type(content) is str and content:
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
@@ -431,11 +434,12 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
 _NULL: Final = imprint(None)
 _PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
 _SILENT: Final = _ASSISTANT - {"role", "content", "name"}
-"""Members that say nothing where they are empty."""
+"""Members that have no meaning where they are empty."""
 
 
 def _form_of(content: Any, message: Wire, reading: Reading) -> Wire | None:
-    """How a content came that is not written so; what is neither usual nor known to be written otherwise is unusual."""
+    """Return the spelling of a content that the writer spells otherwise. If a content is neither usual nor known to be
+    written otherwise, it is unusual."""
     if type(content) is str and content:
         return None
     if lone_text(content):
@@ -453,7 +457,7 @@ def _form_of(content: Any, message: Wire, reading: Reading) -> Wire | None:
 
 
 def _read_members(message: Wire, blocks: list[Block], texts: list[Block], reading: Reading, kept: Kept) -> None:
-    """The members beside content that hold what was said: annotations, refusal, images, sound."""
+    """Read the members besides content that hold output of the model: annotations, refusal, images, audio."""
     if annotations := message.get("annotations"):
         annotations_from_wire(annotations, texts, reading, kept)
     if refusal := message.get("refusal"):
@@ -482,13 +486,13 @@ def _audio_from_wire(audio: Any, blocks: list[Block], reading: Reading, kept: Ke
         if fields:
             block["provider_state"]["fields"] = fields
         blocks.append(block)
-        reading.must_compare = True  # a history names a sound by its id
+        reading.must_compare = True  # a history refers to audio by its id
     else:
         kept.fields["audio"] = audio
 
 
 def _legacy_from_wire(legacy: Any, blocks: list[Block], calls: bool, reading: Reading, kept: Kept) -> None:
-    """The one call of the time before tools: it has no id, so its name stands for one."""
+    """Read the legacy call, of which a message has one. It has no id, so its name is used instead."""
     readable = (
         isinstance(legacy, dict)
         and isinstance(legacy.get("name"), str)
