@@ -1,16 +1,16 @@
 """
 Ollama's native chat.
 
-Wire:  POST /api/chat, answers as JSON or as JSON lines, documented state 2026-08.
+Wire:  POST /api/chat, responses as JSON or as JSON lines, documented state 2026-08.
 Spec:  spec/adapters/ollama_chat.md
 
-Strategy: every wire message is one canonical message. The wire has one text for each message, images and calls beside
-it, and no order among them, so blocks are read in the order in which the server puts them before the model: thinking,
-images, text, calls. Blocks in another order are moved and several texts become one, both reported. Calls and results
-find each other by id, by name or by position, whatever the client and the age of the server left of it.
+Strategy: every wire message is one canonical message. A wire message has one text, with images and calls next to it and
+no order among them. So the reader returns blocks in the order in which the server gives them to the model: thinking,
+images, text, calls. The writer moves blocks in another order and joins several texts into one; it reports both.
+Calls and results are paired by id, by name or by position, depending on what the client and the server's version send.
 
-The sections: tables · blocks (and images) · tools (schemas, calls) · messages · requests · responses · stream reader and
-writer · errors.
+The sections: tables · blocks (and images) · tools (schemas, calls) · messages · requests · responses · stream reader
+and writer · errors.
 """
 
 from typing import Final
@@ -25,7 +25,7 @@ from interlingua.adapters.ollama_chat.tables import NAME
 
 FRAMING: Final = "jsonl"
 DATED: Final = True
-"""Answers bear the time at which they were made: it is given as `created` where they bring none."""
+"""Responses contain the time of their creation: the caller passes it as `created` for a response that has none."""
 
 __all__ = [
     "DATED",

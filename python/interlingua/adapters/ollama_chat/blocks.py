@@ -1,4 +1,4 @@
-"""Images both ways: bytes without an address, whose type the server tells by itself; and items of the wire that are kept whole."""
+"""Images in both directions: bytes, of which the server detects the type; and items of the wire that are kept whole."""
 
 from typing import Any, Final
 
@@ -32,10 +32,10 @@ _IMAGE: Final = frozenset(("type", "critical", "provider_state", "source", "medi
 
 
 def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
-    """The base64 data of an image; the server tells its type from the bytes. Raises `Refused` for one that cannot be written.
+    """Return the base64 data of an image; the server detects its type. Raises `Refused` for one that cannot be written.
 
-    An answer has images only where it came from this wire with them: the clients of the wire do not agree on what an
-    image of an answer is, and the official one for Python fails on the texts that its server would send.
+    A response has images only if it was read from this wire with them. The clients of the wire do not agree on what an
+    image of a response is, and the official Python client fails on the texts that its server would send.
     """
     if writing.answering and not writing.state_of(block):
         raise Refused("unsupported_block", "a response has no images that every client of this wire can read")
@@ -51,7 +51,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
 
 
 def answered_image(image: Any, reading: Reading) -> Block:
-    """An image of an answer, with its origin: it is written to this wire again, others are not."""
+    """Read an image of a response, with its origin: only images with it are written to a response of this wire."""
     block = image_from_wire(image, reading)
     if block["type"] == "image":
         block["provider_state"] = reading.endpoint.state()
@@ -59,7 +59,7 @@ def answered_image(image: Any, reading: Reading) -> Block:
 
 
 def image_from_wire(image: Any, reading: Reading) -> Block:
-    """An image. The wire wants bare base64 data; servers that also take addresses are taken at their word."""
+    """Read an image. The wire expects bare base64 data; an address, which some servers also take, is read as one."""
     if isinstance(image, str):
         inline = parse_data_uri(image)
         data = image if inline is None else inline[1]

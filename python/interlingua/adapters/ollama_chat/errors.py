@@ -1,4 +1,4 @@
-"""Errors: `{"error": "text"}` with a status, or as a line of a stream that began well."""
+"""Errors: `{"error": "text"}` with a status, or as a line of a stream that began with success."""
 
 import re
 from collections.abc import Mapping
@@ -24,9 +24,9 @@ _VOCABULARY: Final = Vocabulary(
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
-    """The canonical error of a failed call, or of one that failed with the status of a success, as in a stream.
+    """Return the canonical error of a provider call that failed; its status may be that of a success, as in a stream.
 
-    `body` may be parsed JSON, text, bytes or nothing. The provider's own text may hold content, so it is not in `message`.
+    `body` may be parsed JSON, text, bytes or None. The provider's text may contain content, so it is not in `message`.
     """
     number = status if status >= 300 else None
     parsed = error_body(body)

@@ -1,4 +1,4 @@
-"""Messages: `message_to_wire` above `message_from_wire`; their text, their results, and the order that they have."""
+"""Messages: `message_to_wire`, then `message_from_wire`; their text, their results, and their order."""
 
 from typing import Any, Final
 
@@ -50,10 +50,10 @@ Message = dict[str, Any]
 
 
 def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wire] | None = None) -> list[Wire]:
-    """All messages; the results of a turn stand behind it in the order of its calls.
+    """Write all messages. The results of a turn follow it in the order of its calls.
 
-    `read` are those of the request from which they were just read.
-    Raises `InvalidRequest` for blocks that do not stand in a message of their role.
+    `read` contains the wire messages from which the canonical messages were just read.
+    Raises `InvalidRequest` for blocks that are not in a message of their role.
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
@@ -76,7 +76,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
 
 
 def _refuse_doubled(messages: list[Message]) -> None:
-    """Raises `InvalidRequest` for a result without a call and without an id that would be read as another one."""
+    """Raise `InvalidRequest` for a result without call and id that would be read as the result of another call."""
     calls = {block["id"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
     for position in range(len(messages) - 1, -1, -1):
         if messages[position]["role"] == "tool" and messages[position]["content"][0]["tool_use_id"] not in calls:
@@ -86,14 +86,14 @@ def _refuse_doubled(messages: list[Message]) -> None:
 
 
 def _lacks_an_id(wire: Wire) -> bool:
-    """Whether a message has a call or a result without an id, which is found otherwise."""
+    """Whether a message has a call or a result without an id, which is then paired by name or position."""
     if wire["role"] == "tool":
         return type(wire.get("tool_call_id")) is not str
     return any(type(call) is dict and type(call.get("id")) is not str for call in wire.get(CALLS) or ())
 
 
 def _written(messages: list[Message], order: Order, writing: Writing) -> list[Wire]:
-    """The messages by the rules of the wire."""
+    """Write the messages by the rules of the wire."""
     body: list[Wire] = []
     for position in order:
         plain = plain_message(messages[position])
@@ -102,14 +102,14 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> list[Wi
 
 
 def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
-    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    """Keep from the message of a response what a request that contains the message spells differently."""
     writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, Loss())
     written = message_to_wire(message, ("messages", 0), writing)
     keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
 def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
-    """A message, at its place in the request or, as an answer, in the response."""
+    """Write a message. `path` is its place in the request or, for the message of a response, in the response."""
     role, content = message["role"], message["content"]
     if role == "assistant" and len(message) == 2 and (begin := first_call(content)) >= 0:
         text: str = content[0]["text"] if begin else ""
@@ -125,7 +125,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 
 def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing) -> Wire:
-    """A message by its members: one text, reasoning, images, calls."""
+    """Write a message from its members: one text, reasoning, images, calls."""
     members = _sorted(content, path, role, writing)
     text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not writing.answering)
     wire: Wire = {"role": role, "content": text or ""}
@@ -140,7 +140,7 @@ def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writi
 
 
 def _sorted(content: list[Block], path: Path, role: str, writing: Writing) -> Members:
-    """The blocks where they stand on the wire; reports those that have no place there."""
+    """Sort the blocks into the members of the wire message; report those that have no place there."""
     members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
     for index, block in enumerate(content):
         try:
@@ -155,7 +155,7 @@ def _sorted(content: list[Block], path: Path, role: str, writing: Writing) -> Me
 
 
 def _sorted_block(block: Block, path: Path, role: str, writing: Writing) -> tuple[str, Any]:
-    """The member that a block belongs to, and what it is there. Raises `Refused` for one that has no place."""
+    """Return the member that a block belongs to, and its value there. Raises `Refused` for a block without a place."""
     assistant = role == "assistant"
     match block["type"]:
         case "text":
@@ -171,7 +171,7 @@ def _sorted_block(block: Block, path: Path, role: str, writing: Writing) -> tupl
             return "images", image_to_wire(block, path, writing)
         case "tool_use" if assistant:
             return CALLS, call_to_wire(block, path, writing)
-        # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
+        # reasoning of another provider is not replayed in a request, but it is shown in a response
         case "thinking" if assistant and (
             writing.answering or not block.get("provider_state") or writing.state_of(block)
         ):
@@ -187,8 +187,10 @@ def _sorted_block(block: Block, path: Path, role: str, writing: Writing) -> tupl
 
 
 def _one_text(members: Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:
-    """The one text, None when there is none; joins what was said in pieces and reports where all stands. An empty text says
-    nothing unless it stands `alone`."""
+    """Return the one text, None when there is none. Join several texts, and report the order of all members.
+
+    An empty text is left out unless it is `alone`.
+    """
     members["thinking"] = _joined(members["thinking"], path, writing, goes_on=goes_on, alone=False)
     alone = alone and not (members["images"] or members["thinking"] or members[CALLS])
     members["content"] = texts = _joined(members["content"], path, writing, goes_on=goes_on, alone=alone)
@@ -199,7 +201,7 @@ def _one_text(members: Members, path: Path, writing: Writing, *, goes_on: bool, 
 def _joined(
     texts: list[tuple[int, Any]], path: Path, writing: Writing, *, goes_on: bool, alone: bool
 ) -> list[tuple[int, Any]]:
-    """At most one text. An empty one says nothing unless it stands `alone`."""
+    """Return at most one text. An empty text is left out unless it is `alone`."""
     if not texts or (len(texts) == 1 and (texts[0][1] or alone)):
         return texts
     with_text = [pair for pair in texts if pair[1]]
@@ -218,7 +220,7 @@ def _joined(
 
 
 def _raw_item(block: Block, role: str, writing: Writing) -> tuple[Any] | None:
-    """The item that could not be read and goes back where it stood; None when it is no such item."""
+    """Return the item that could not be read and is restored at its place; None for any other block."""
     if not writing.endpoint.owns(block):
         return None
     value, reading = block["value"], Reading(writing.endpoint)
@@ -266,12 +268,12 @@ _ROLES: Final = ("system", "user", "assistant", "tool")
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
-    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+    """Read all messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     return read_messages(messages, message_from_wire, reading)
 
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
-    """A message, by its role, which the server reads without regard to case."""
+    """Read a message by its role. The server ignores the case of the role."""
     written = message["role"]
     role: str = written if written in _ROLES else written.lower()
     if role not in _ROLES:
@@ -291,7 +293,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
-    """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
+    """Read the message of a response: an empty text is an empty answer, and the role is always the assistant's."""
     readable = message.get("role") == "assistant" and type(message.get("content")) is str
     reading.must_compare = reading.must_compare or not readable or not all(message.get(name, True) for name in _LISTS)
     spellings: Spellings = {}
@@ -315,7 +317,7 @@ def _finish(read: Message, fields: dict[str, Any], spellings: Spellings, reading
 
 
 def _blocks(message: Wire, role: str, reading: Reading, spellings: Spellings, *, answer: bool = False) -> list[Block]:
-    """Thinking, images, text, calls; what says nothing beside them goes to `spellings`."""
+    """Read thinking, images, text and calls. Members of a call without an effect are stored in `spellings`."""
     blocks: list[Block] = []
     calls = None
     if role == "assistant":
@@ -342,7 +344,7 @@ def _list(value: Any) -> list[Any]:
 
 def _result_from_wire(message: Wire, reading: Reading) -> Message:
     wire_id, name = message.get("tool_call_id"), message.get("tool_name")
-    named = name if name is not None else message.get("name")  # as older clients say it
+    named = name if name is not None else message.get("name")  # older clients send this member
     for item in (wire_id, name):
         if item is not None and not isinstance(item, str):
             raise TypeError(item)
@@ -357,5 +359,5 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     blocks = _blocks(message, "tool", reading, {})
     read = result_message(call, blocks[-1:], reading, unknown)
     block: Block = read["content"][0]
-    block["content"] = blocks[:-1] + block["content"]  # images stand before the text
+    block["content"] = blocks[:-1] + block["content"]  # images precede the text
     return _finish(read, fields, spellings, reading)

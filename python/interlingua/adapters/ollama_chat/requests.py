@@ -1,4 +1,4 @@
-"""Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
+"""Requests: `to_wire`, then `from_wire_request`, and their members besides messages and tools."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -44,9 +44,9 @@ Request = dict[str, Any]
 
 
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
+    """Write a canonical request as a WireRequest, and report what the wire cannot express.
 
-    Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
+    Raises `InvalidRequest` with a pointer for a conversation that has no valid form on the wire.
     """
     return write_request(_written, request, endpoint)
 
@@ -63,10 +63,10 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """The members beside messages and tools."""
+    """Write the members besides messages and tools."""
     fitted_choice(request.get("tools"), _NO_CHOICE, writing)
     _TABLE.write_members(request, body, writing)
-    body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
+    body["stream"] = bool(request.get("stream"))  # the default of the wire is to stream
     _TABLE.write_options(request, body, writing)
 
 
@@ -82,7 +82,7 @@ _LEVEL_FOR: Final = {"minimal": "low", "xhigh": "max"}
 
 
 def _think(value: Mapping[str, Any]) -> bool | str | None:
-    """The one member that the wire has: a switch or a level. A budget becomes a level."""
+    """Return the value of `think`, the only member for reasoning: a switch or a level. A budget becomes a level."""
     mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
     if mode == "disabled" or effort == "none":
         return False
@@ -107,16 +107,16 @@ _FORMS: Final = Forms(_form, fits=bool, json="json")
 def from_wire_request(
     wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Request, list[Entry]]:
-    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a form.
+    """Read a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a spelling.
 
-    Raises `InvalidWire` with the pointer of what cannot be read.
+    Raises `InvalidWire` with the pointer of the value that cannot be read.
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     messages_may, reading.must_compare = reading.must_compare, False
     members = _TABLE.read(body, reading)
-    if body.get("stream") is None:  # the wire's own default
+    if body.get("stream") is None:  # the default of the wire
         members.request["stream"] = True
     request = _TABLE.keep_request(members, messages)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.must_compare)
@@ -130,7 +130,7 @@ def from_wire_request(
 
 
 def _limit_from_wire(value: int) -> int | None:
-    return value if value >= 0 else None  # -1 and -2 have meanings of their own
+    return value if value >= 0 else None  # -1 and -2 have special meanings
 
 
 def _think_from_wire(value: Any) -> dict[str, Any] | None:

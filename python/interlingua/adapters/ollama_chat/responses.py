@@ -1,4 +1,4 @@
-"""Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
+"""Responses: `to_wire_response` writes them as the provider does, `from_wire_response` reads them."""
 
 from functools import partial
 from typing import Any, Final
@@ -23,7 +23,7 @@ Response = dict[str, Any]
 ENDS: Final = answers.Ends(
     {"stop": "stop", "length": "length"}, {"stop_sequence": "stop", "tool_calls": "stop"}, ("length",)
 )
-"""The server has two words, and none for calls."""
+"""The server has two finish reasons, and none for calls."""
 _COUNTS: Final = Counts(
     Place("input_tokens", "prompt_eval_count", written=ALWAYS),
     Place("output_tokens", "eval_count", written=ALWAYS),
@@ -35,7 +35,7 @@ _COUNTS: Final = Counts(
         "reasoning_tokens",
     ),
 )
-"""A prompt that was cached may be counted in part or not at all."""
+"""The server may count a cached prompt in part or not at all."""
 
 # ---------------------------------------------------------------------------------------------------- the row
 
@@ -50,7 +50,7 @@ def _write_message(response: Response, writing: Writing, path: Path) -> Wire:
 
 
 def _counted(name: str, bucket: str) -> Member:
-    """A count that stands among the members of the answer; both are one usage."""
+    """A count that is a member of the response itself; both counts form one usage."""
 
     def read(raw: Any, response: Response, _: Reading) -> None:
         if (known := count(raw)) is None:
@@ -90,10 +90,10 @@ _ANSWER: Final = ItemRow(
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
-    """The body with which this provider would have given an answer; its own answers come out as they were.
+    """Write a response as the body that this provider would send; a response that was read from this wire is restored.
 
-    `created` is the time of answers that do not bring one of their own, in seconds since 1970. Losses are
-    reported at their place in the response.
+    `created` is the time, in seconds since 1970, for a response that has none. Losses are reported at their
+    place in the response.
     """
     return answers.to_wire_response(answer, endpoint, partial(_body, created=created))
 
@@ -112,7 +112,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int = 0) 
 def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
-    """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
+    """Read a response. Raises `InvalidAnswer` for a body that is none, `ProviderError` for an error with status 200."""
     body = answers.as_object(body, endpoint)
     if "message" not in body and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
@@ -123,11 +123,11 @@ def from_wire_response(
 
 
 def call_prefix(body: Wire) -> str:
-    """What tells the calls without ids of this answer from those of others."""
+    """Return the prefix that distinguishes the calls without ids of this response from those of other responses."""
     created = body.get("created_at")
     return f"{created if isinstance(created, str) else ''}/"
 
 
 def assembled(body: Wire, reading: Reading) -> Response:
-    """The canonical answer of a body."""
+    """Read a body as a canonical response."""
     return answers.read_answer(_ANSWER, ENDS, body, {}, reading)

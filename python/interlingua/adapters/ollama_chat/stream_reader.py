@@ -1,8 +1,8 @@
 """
-Streams from the wire: one JSON object a line, each a patch on the answer that the whole body would be.
+Streams from the wire: one JSON object per line, each a patch to the response that the whole body would be.
 
-Text and reasoning come in pieces and end when something else begins; calls come whole. The line with `done: true` is the
-last one: without it the answer broke off.
+Text and reasoning arrive in pieces and end when something else begins; calls arrive whole. The line with `done: true`
+is the last one: without it the response broke off.
 """
 
 from typing import Any, ClassVar, Final
@@ -21,22 +21,23 @@ from interlingua.wire.sse import Frame
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
-    """Give it lines, and None at the end of input; it gives the events that each line completes.
+    """Return a decoder that takes lines, and None at the end of input; it returns the events that each line completes.
 
-    The last event is `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    The last event is `message_complete` or `error`. If the response breaks off, the `error` event contains what had
+    arrived.
     """
     return decoded(_Answer(endpoint, ids))
 
 
 _LANES: Final[dict[str, Lane]] = {"thinking": (0, 0), "text": (2, 0)}
-"""Text and reasoning are one each in a whole answer, however they came."""
+"""A whole response has one text and one block of reasoning, however their pieces arrived."""
 _IMAGES: Final = 1
 _CALLS: Final = 3
 _STREAMED: Final = ("content", "thinking", "tool_calls", "images")
 
 
 class _Answer(Answer):
-    """The members of all lines."""
+    """The members of all lines so far."""
 
     IDENTITY: ClassVar[str] = ""
 
@@ -47,7 +48,7 @@ class _Answer(Answer):
         self.logprobs: list[Any] = []
 
     def patch(self, data: Any, frame: Frame) -> None:  # noqa: ARG002
-        """Takes a line."""
+        """Apply a line."""
         message = data.get("message")
         if data.get("error") and not isinstance(message, dict):
             self.fail(read_error(200, {}, data, self.endpoint))
@@ -97,6 +98,6 @@ class _Answer(Answer):
         self.complete_in_places(response)
 
     def arrived(self) -> dict[str, Any]:
-        """What had arrived; a text as far as it came."""
+        """Return what has arrived, with an incomplete text as far as it has arrived."""
         self.blocks.settle()
         return self.partial(self.blocks.content)

@@ -1,4 +1,4 @@
-"""Streams to the wire: `stream_encoder` writes the lines with which a server of this wire would have given some events."""
+"""Streams to the wire: `stream_encoder` writes the lines that a server of this wire would send for given events."""
 
 from typing import Any, Final
 
@@ -28,16 +28,16 @@ _DELTAS: Final[dict[str, Wire]] = {"text": {"content": TEXT}, "thinking": {"cont
 
 
 def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
-    """The lines for events, whatever their origin: pieces of reasoning and text, whole calls, and the end.
+    """Write the lines for events of any origin: pieces of reasoning and text, whole calls, and the end.
 
-    Only the first of several answers is written. `created` is the time that the lines bear, in seconds since 1970, unless
-    the answer brings one of its own.
+    Only the first of several answers is written. `created` is the time in the lines, in seconds since 1970, unless the
+    response has a time of its own.
     """
     return encoded(_Writer(endpoint, created), "all")
 
 
 class _Writer(Writer):
-    """The model that all lines name."""
+    """The writer of one stream, with the model that all lines name."""
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
         super().__init__(endpoint, _DELTAS)
@@ -47,7 +47,7 @@ class _Writer(Writer):
         self.model: str | None = endpoint.model
 
     def start(self, event: Event) -> None:
-        """Nothing is told of an answer that has only begun."""
+        """Store the model. Nothing is written when a response begins."""
         self.model = model_of(event, self.endpoint)
 
     def _line(self, members: Wire) -> Wire:
@@ -56,11 +56,11 @@ class _Writer(Writer):
         return {**line, "created_at": self.created_at, "message": message, "done": False}
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:  # noqa: ARG002
-        """The line of a piece."""
+        """Return the line of a piece."""
         return None, self._line(delta)
 
     def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
-        """What is no text is told at once."""
+        """Return the line of a block that is not text: it is written at once."""
         if block["type"] == "tool_use":
             return None, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]}
         message = {"role": "assistant", "content": [block]}
@@ -69,15 +69,15 @@ class _Writer(Writer):
         return (None, {"content": "", **members}) if members else None
 
     def complete(self, response: dict[str, Any]) -> None:
-        """The line that ends the answer, with the members that the message has beside its content."""
+        """Write the line that ends the response, with the members that the message has besides its content."""
         fields = self.writing.state_of(response["message"]).get("fields") or NOTHING
         body, _ = to_wire_response(response_of(ending(response)), self.endpoint, created=self.created)
         self.put(None, {**body, "message": {"role": "assistant", "content": "", **fields}})
 
     def fail(self, error: Error) -> None:
-        """The error, as a line."""
+        """Write the error as a line."""
         self.put(None, error_in_stream(error, self.endpoint))
 
 
 READ_BACK: Final = True
-"""Its pieces do not say where a text ends and another begins, nor in which order its members were told."""
+"""The pieces do not show where a text ends and another begins, nor in which order the members were generated."""

@@ -1,4 +1,4 @@
-"""What reads the same in both directions, and what travels along while one body is read or written."""
+"""The names and values that both directions use, and the state of writing one body."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -12,11 +12,11 @@ from interlingua.canonical.loss import Entry, Loss
 NAME: Final = "ollama_chat"
 
 LEVELS: Final = ("low", "medium", "high", "max")
-"""The words of `think`."""
+"""The levels of `think`."""
 
 
 def moment(seconds: int) -> str:
-    """A time in seconds since 1970, as the wire writes it."""
+    """Return a time, given in seconds since 1970, in the format of the wire."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -28,14 +28,14 @@ _NUMBERS: Final = (int, float, Decimal)
 
 
 def is_number(value: Any) -> bool:
-    """A JSON number; true and false are none."""
+    """Whether a value is a JSON number; true and false are not."""
     return type(value) in _NUMBERS
 
 
 class Writing(_writing.Writing):
     """The target and the report, with the ids and names of the calls.
 
-    `with_ids`: calls that came without ids get some, for results would not find them by name and place.
+    `with_ids`: calls that were read without ids get ids, because results could not be paired by name and position.
     """
 
     __slots__ = ("_without_id", "names", "with_ids")
@@ -47,13 +47,13 @@ class Writing(_writing.Writing):
         self._without_id: set[str] = set()
 
     def begin_with_ids(self, entries: list[Entry]) -> None:
-        """Begins anew, behind these entries of the report: all calls are written with ids."""
+        """Start again with these entries in the report: now all calls are written with ids."""
         self.loss.entries[:] = entries
         self._without_id.clear()
         self.with_ids = True
 
     def known_call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
-        """The wire id of a call; None for one that this wire told without an id."""
+        """Return the wire id of a call; None for a call that was read from this wire without an id."""
         self.names[block["id"]] = block["name"]
         if state and "id" not in state and not self.with_ids:
             self._without_id.add(block["id"])
@@ -61,6 +61,6 @@ class Writing(_writing.Writing):
         return self.call_id(block, state)
 
     def known_result_id(self, block: dict[str, Any]) -> str | None:
-        """The wire id that a result names; None for the result of a call that has none."""
+        """Return the wire id that a result names; None for the result of a call that has none."""
         without = block["tool_use_id"] in self._without_id and self.state_of(block).get("id") is None
         return None if without else self.result_id(block)

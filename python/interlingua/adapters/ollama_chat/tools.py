@@ -1,10 +1,11 @@
 """
-Tools, the choice of tools, and calls: each written above read; and the schema of a tool in what the server keeps of it.
+Tools, the choice of tools, and calls, each with the writer before the reader; and the part of a tool's schema that the
+server keeps.
 
 The server reads a tool's parameters into a structure: of the whole `type`, `$defs`, `items`, `required` and
-`properties`, of each property `type`, `items`, `description`, `enum`, `anyOf`, `properties` and `required`. Everything
-else never reaches the model. What can be said otherwise is rewritten, a limit is said in the description, and each
-keyword that is left out is reported at its pointer. What stands under `items` and `$defs` is kept as it is.
+`properties`, of each property `type`, `items`, `description`, `enum`, `anyOf`, `properties` and `required`. Nothing
+else reaches the model. The writer rewrites keywords that have an equivalent, states a limit in the description, and
+reports each keyword that it leaves out at its pointer. Values under `items` and `$defs` are kept unchanged.
 """
 
 from decimal import Decimal
@@ -65,17 +66,18 @@ _PLAIN: Final[dict[str, type]] = {
     **dict.fromkeys(("enum", "anyOf"), list),
     "properties": dict,
 }
-"""The types of keywords that the server reads into something; of another type, it refuses the whole request."""
+"""The types of the keywords that the server parses; if a value has another type, it refuses the whole request."""
 _SILENT: Final = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref", "strict"))
-"""Keywords that say nothing worth a place in a description."""
+"""Keywords that are not worth a place in a description."""
 _NO_LIMIT: Final = frozenset(("title", "$schema", "$id", "$comment", "description", "strict"))
-"""Keywords that limit no value. `strict` is no keyword: it is a member of a tool that callers of OpenAI often put into the schema."""
+"""Keywords that limit no value. `strict` is no keyword: it is a member of a tool that callers of OpenAI often put into
+the schema."""
 _MOST_REFERENCES: Final = 64
-"""So many references of one tool are written out; a schema that refers to itself never ends."""
+"""The number of references that are resolved in one tool; a schema that refers to itself would never end."""
 
 
 def _is_readable(name: str, value: Any) -> bool:
-    """Whether the server can read a keyword into what it has for it; null is nothing."""
+    """Whether the server can parse the value of a keyword; null counts as absent."""
     if name == "required":
         return are_texts(value)
     kind = _PLAIN.get(name)
@@ -113,7 +115,7 @@ _ROOT: Final = Dialect(
 
 
 def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
-    """The schema of a tool as the model will see it; the same object when nothing had to change."""
+    """Return the schema of a tool as the model will see it; the same object when nothing had to change."""
     if is_kept_whole(schema):
         return schema
     made: Schema = fitted(schema, _ROOT, loss, path, _References(definitions(schema), loss).resolved)
@@ -129,7 +131,7 @@ def is_kept_whole(schema: Schema) -> bool:
 
 
 class _References:
-    """The references in one tool's schema, which has these definitions."""
+    """The references in the schema of one tool, with the definitions of that schema."""
 
     __slots__ = ("_definitions", "_left", "_loss")
 
@@ -139,7 +141,7 @@ class _References:
         self._loss = loss
 
     def resolved(self, part: Schema, path: Path) -> Schema:
-        """What a reference stands for, with what stands beside the reference."""
+        """Return the schema that a reference names, with the keywords next to the reference."""
         target = part
         while self._left and isinstance(found := self._definitions.get(str(target.get("$ref"))), dict):
             self._left -= 1
@@ -159,7 +161,7 @@ def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
 
 
 def _read_text(raw: Any, call: Item, _: Reading) -> None:
-    """Arguments as a text, which older clients send."""
+    """Read arguments from a text, which older clients send."""
     if type(raw) is not str:
         raise TypeError("arguments")
     parsed = parse_arguments(stated(raw))
@@ -174,7 +176,7 @@ def _write_id(call: Item, writing: Writing, _: Path) -> Any:
 
 
 def _described_member(name: str, *kinds: type) -> Member:
-    """A member that says nothing beyond this wire, and goes back as it came."""
+    """A member that has no meaning beyond this wire and is restored unchanged."""
 
     def read(raw: Any, _: Item, reading: Reading) -> None:
         if type(raw) not in kinds:
@@ -205,7 +207,7 @@ _CALL: Final = ItemRow(
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
-    """Writes `tools`: those that may be called. `read` are those of the request from which they were just read."""
+    """Write the `tools` that may be called. `read` contains the wire tools from which they were just read."""
     none = (request.get("tool_choice") or NOTHING).get("type") == "none"
     written, of = write_tools(request, writing, _tool_to_wire, _read_definition, () if none else may_be_called(request))
     written = Items(request["tools"], "tools", writing).settled(written, of, read)
@@ -225,7 +227,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool:
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """A tool. What is not a readable function is kept whole as a tool of the provider."""
+    """Read a tool. A tool that is not a readable function is kept whole as a tool of the provider."""
     try:
         read = read_item(_TOOL, tool, {}, reading)
     except (KeyError, TypeError):
@@ -240,8 +242,8 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 
 
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    """A call, as it stands in `tool_calls`."""
-    if "provider_state" not in block and len(block) == 4:  # the usual call, on a straight way
+    """Write a call as an item of `tool_calls`."""
+    if "provider_state" not in block and len(block) == 4:  # the fast path for a usual call
         function = {"name": block["name"], "arguments": block["input"]}
         wire_id = writing.known_call_id(block, NOTHING)
         return {"function": function} if wire_id is None else {"id": wire_id, "function": function}
@@ -249,7 +251,7 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 
 def call_from_wire(call: Any, reading: Reading) -> Block:
-    """A call from `tool_calls`. What is no readable call is kept whole."""
+    """Read an item of `tool_calls`. An item that is not a readable call is kept whole."""
     try:
         inner = call["function"]
         if len(call) == 2 and len(inner) == 2:
