@@ -318,7 +318,7 @@ def test_sighup_puts_new_workers_in_their_places(tmp_path: Path) -> None:
     [
         (("--unix", "/tmp/x"), "--unix"),
         (("--sessions", "sqlite://"), "a database that all processes reach"),
-        (("--concurrency", "1"), "cannot be shared out among 2 workers"),
+        (("--concurrency", "1"), "cannot be divided among 2 workers"),
         (("--keys", "/nonexistent.json"), "cannot read the keys"),
         (("--host", "0.0.0.0"), "loopback"),
     ],

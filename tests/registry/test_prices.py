@@ -124,7 +124,7 @@ def test_a_long_prompt_begins_over_a_count(long_prompt):
 
 
 def test_a_cost_that_cannot_be_exact_is_refused_and_never_rounded():
-    with pytest.raises(InvalidRequest, match="more digits than can be exact"):
+    with pytest.raises(InvalidRequest, match="too many digits to be exact"):
         cost({"input_tokens": 10**300 + 1, "output_tokens": 1}, SONNET)
 
 

@@ -53,7 +53,7 @@ def test_a_port_in_use_is_said_in_a_line() -> None:
         first.terminate()
     assert second.returncode == 2
     assert second.stderr.startswith(b"interlingua: cannot listen on")
-    assert second.stderr.endswith(b": Address already in use; another place: --host, --port\n")
+    assert second.stderr.endswith(b": Address already in use; choose another address with --host, --port\n")
     assert second.stderr.count(b"\n") == 1
 
 

@@ -1,11 +1,12 @@
 """
-The command line: a module for each command, a plain function each. The module is imported when its command is asked
-for, and what it needs when it runs: `tests/cli/test_start.py` holds which commands start without pydantic and asyncio.
+The command line: each command is a plain function in a module of its own. The module is imported when its command is
+called, and its dependencies when it runs: `tests/cli/test_start.py` lists which commands start without pydantic and
+asyncio.
 
-Exit status: 0 success; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2 the
-input, the command or the configuration is invalid; 3 the loss policy refuses, or something critical cannot be carried. An
-error is one line: what, where (JSON Pointer), and what to do. With `--json` it is a canonical error object on standard
-output, unless events are printed there, of which it is the last.
+Exit status: 0 success; 1 the provider or the network failed, no model can answer, or the output cannot be written; 2
+the input, the command or the configuration is invalid; 3 the loss policy refuses, or something critical cannot be
+carried. An error is one line: what, where (JSON Pointer), and what to do. With `--json` it is a canonical error object
+on standard output; where events are printed there, it is the last event.
 """
 
 import os
@@ -36,8 +37,8 @@ COMMANDS = (
     "cost",
     "completion",
 )
-"""The commands in the order of the help. Each is what has that name in the module of that name: a function, or a Typer
-with commands of its own."""
+"""The commands in the order of the help. Each is the object of that name in the module of that name: a function, or a
+Typer with commands of its own."""
 
 _EPILOG = (
     "Keys and addresses are read from the environment (OPENAI_API_KEY, OPENAI_BASE_URL, …); `interlingua providers` "
@@ -64,7 +65,7 @@ def about(
 
 
 def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The command line with these commands."""
+    """Return the command line with these commands."""
     app = typer.Typer(
         name="interlingua",
         cls=Group,
@@ -86,17 +87,18 @@ def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
 
 
 def _commands_for(arguments: Sequence[str]) -> Sequence[str]:
-    """The commands that arguments may be about: the one that they name, else all, for the help and for suggestions."""
+    """Return the commands that arguments may concern: the one that they name, else all, for the help and
+    suggestions."""
     first = arguments[0] if arguments else ""
     return (first,) if first in COMMANDS else COMMANDS
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs a command and gives the exit status."""
+    """Run a command and return the exit status."""
     if COMPLETES in os.environ:
         from typer._completion_classes import completion_init
 
-        completion_init()  # a shell asks what may stand here (`interlingua completion`)
+        completion_init()  # a shell asks for completions (`interlingua completion`)
     try:
         app = make_app(_commands_for(arguments))
         status = app(args=list(arguments), standalone_mode=False, prog_name="interlingua", obj=tuple(arguments))
@@ -108,15 +110,15 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except OSError:
-        raise  # the output cannot be written: `main` tells it
+        raise  # the output cannot be written: `main` reports it
     except Exception as problem:
-        # usage errors of the parser have a status and can show themselves; anything else is a defect
+        # usage errors of the parser have `exit_code` and `show`; anything else is a defect
         if not hasattr(problem, "exit_code") or not hasattr(problem, "show"):
             if type(problem).__name__ == "Abort":
                 return 130
             raise
         words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
-        if words:  # without any, the help was shown
+        if words:  # without a message, the help was shown
             command = getattr(getattr(problem, "ctx", None), "command_path", "interlingua")
             told = InvalidRequest(f"{words.rstrip('.')}; see {command} --help")
             return report_error(told, as_json="--json" in arguments)

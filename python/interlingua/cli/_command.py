@@ -1,8 +1,8 @@
 """
-How a command parses its options: Typer's way, but for texts, which are what they are.
+How a command parses its options: as Typer does, except for values that need no conversion.
 
-Typer makes a pydantic adapter for every option, also for those that were not given. Importing pydantic takes longer than
-most commands run, so the adapter is made for values that have to be converted and for no others.
+Typer makes a pydantic adapter for every option, also for those that were not given. Importing pydantic takes longer
+than most commands run, so the adapter is made only for values that have to be converted.
 """
 
 from functools import partial
@@ -15,15 +15,15 @@ class Command(TyperCommand):
     """A command that does not load pydantic before an option needs it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The options, those of the help included."""
+        """Return the options, including those for the help."""
         return [_light(parameter) for parameter in super().get_params(ctx)]
 
 
 class Group(TyperGroup):
-    """The same for what stands before the command."""
+    """The same for the options before the command."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The options, those of the help included."""
+        """Return the options, including those for the help."""
         return [_light(parameter) for parameter in super().get_params(ctx)]
 
 
@@ -33,7 +33,7 @@ def _light(parameter: Any) -> Any:
 
 
 class _Plain:
-    """Gives texts, whole numbers within their range, and options that were not given; leaves all else to Typer."""
+    """Convert texts, whole numbers within their range, and options that were not given; leave all else to Typer."""
 
     def __init__(self, parameter: Any) -> None:
         self._parameter = parameter

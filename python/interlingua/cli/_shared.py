@@ -1,4 +1,4 @@
-"""What the commands have in common: options, input, output, the client, and how an error ends a command."""
+"""The common parts of the commands: options, input, output, the client, and how an error ends a command."""
 
 import sys
 from codecs import BOM_UTF8
@@ -42,7 +42,7 @@ Retries = Annotated[str, typer.Option("--retry", help="Retry policy: standard, s
 
 CANONICAL = "canonical"
 COMPLETES = "_INTERLINGUA_COMPLETE"
-"""The variable by which a shell asks for completions."""
+"""The environment variable with which a shell asks for completions."""
 
 
 def read(file: str) -> bytes:
@@ -62,7 +62,7 @@ def shown(file: str) -> str:
 
 
 def json_text(file: str) -> bytes:
-    """The bytes of a file, which are JSON: else it is named beside what is wrong with it."""
+    """Return the bytes of a file of JSON. Raises `InvalidRequest`, which names the file, when they are not JSON."""
     given = read(file)
     try:
         json.loads(given)
@@ -82,7 +82,7 @@ def print_json(value: Any) -> None:
     try:
         text = orjson.dumps(value, option=orjson.OPT_INDENT_2)
     except TypeError:
-        text = json.dumps(value)  # numbers beyond 64 bits: exact comes before pretty
+        text = json.dumps(value)  # numbers beyond 64 bits: exact, but not indented
     write(text + b"\n")
 
 
@@ -96,7 +96,7 @@ def one_of(option: str, value: str | None, words: tuple[str | None, ...]) -> Non
 
 
 def object_in(file: Path | None, what: str) -> Data:
-    """The object in a file of JSON or YAML; an empty one where no file is named."""
+    """Return the object in a file of JSON or YAML; an empty one where no file is given."""
     if file is None:
         return {}
     from interlingua.client.settings_file import read_settings
@@ -142,13 +142,13 @@ def client_of(
 
 
 def run_async(work: Coroutine[Any, Any, None], *, serves: bool = False) -> None:
-    """Runs what talks to the network; what `serves` on uvloop, where that is installed. A cancelled run ends like one that
-    was interrupted."""
+    """Run a coroutine that uses the network; one that `serves` runs on uvloop, where that is installed. A cancelled run
+    ends like an interrupted one."""
     import asyncio
 
     loop_factory = None
     if serves:
-        with suppress(ImportError):  # there is none for Windows
+        with suppress(ImportError):  # it does not exist for Windows
             from uvloop import new_event_loop as loop_factory
     try:
         with asyncio.Runner(loop_factory=loop_factory) as runner:
@@ -164,8 +164,8 @@ def show_loss(report: list[Entry]) -> None:
 
 
 def report_error(problem: InterlinguaError, *, as_json: bool, raw: bool = False) -> int:
-    """Shows an error, and gives the exit status. What the provider said is shown as well: it is the person's own call, and
-    their own terminal (spec/8-errors.md#provider-message). `raw`: its whole body besides."""
+    """Show an error, and return the exit status. The provider's message is shown as well: the user made the call and
+    owns the terminal (spec/8-errors.md#provider-message). `raw`: also show the provider's whole body."""
     if as_json:
         print_json({"error": error_object(problem, raw=raw)})
     else:
@@ -180,12 +180,12 @@ def report_error(problem: InterlinguaError, *, as_json: bool, raw: bool = False)
 
 
 def error_object(problem: InterlinguaError, *, raw: bool) -> Data:
-    """The canonical error object; with the provider's whole body, where that is asked for."""
+    """Return the canonical error object; with `raw` it has the provider's whole body."""
     return problem.error if raw and isinstance(problem, ProviderError) else problem.to_dict()
 
 
 def show_provider_words(error: Data, *, raw: bool = False) -> None:
-    """Shows what the provider said of a failure, in lines of their own."""
+    """Show the provider's message about a failure, in lines of its own."""
     who = error.get("provider") or error.get("adapter") or "the provider"
     if words := error.get("provider_message"):
         say("\n".join(f"  {line}" for line in f"{who}: {words}".splitlines()))

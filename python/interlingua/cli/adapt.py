@@ -1,4 +1,4 @@
-"""`interlingua adapt`: carry a request, an answer, a stream or an error from one form to another."""
+"""`interlingua adapt`: translate a request, a response, a stream or an error from one format to another."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -107,7 +107,8 @@ def adapt(
 
 
 def _warn_of_another_wire(given: bytes, source: str, kind: str) -> None:
-    """What was read without an error may be a body of another wire all the same: its members then became options."""
+    """Warn when an input that was read without an error looks like a body of another wire: its members then became
+    options."""
     from interlingua.translate import likely_wire
 
     value = json.loads(given)
@@ -121,14 +122,14 @@ def _print_loss(report: list[Entry], *, whole: bool) -> None:
     if whole:
         show_loss(report)
     elif report:
-        # nothing is lost silently, on a terminal neither
+        # no loss is silent, not even on a terminal
         counts = Counter(entry["severity"] for entry in report)
         told = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "representation") if counts[word])
         say(f"interlingua: {told}; use --loss for the report")
 
 
 def _require_wire(option: str, provider: str | None, wire: str) -> None:
-    """A provider that is not known, or that does not speak the wire, is a slip of whoever typed it."""
+    """Raise `InvalidRequest` for a provider that is not known, or that does not have the wire."""
     from interlingua import registry
 
     if provider is None:
@@ -175,7 +176,8 @@ def _adapt_response(
 
 
 def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Data:
-    """A canonical value. What is none, but can be read as one of a wire, was meant as that: it is said how to say so."""
+    """Return a canonical value. When the input is not canonical but can be read as a wire, the error names the option
+    for that."""
     from interlingua import adapters, translate
     from interlingua.adapters._recognition import recognised
 
@@ -210,11 +212,11 @@ def _adapt_error(
 
 
 def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str]:
-    """Status, headers and body of an error answer; of a lone body, whatever it is, no status is known."""
+    """Return status, headers and body of an error response. Any other input is a body whose status is not known."""
     try:
         value = json.loads(given)
     except InvalidRequest:
-        return None, {}, given  # a page is an answer too
+        return None, {}, given  # the body may be a page of HTML
     if not isinstance(value, dict) or type(value.get("status")) is not int or "body" not in value:
         return None, {}, given
     headers = value.get("headers") or {}
@@ -263,18 +265,18 @@ def _adapt_stream(
     else:
         report: list[Entry] = []
         chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
-        for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
+        for chunk in chunks if strict is None else list(chunks):  # nothing of a refused stream is written
             write(chunk)
         _print_loss(report, whole=loss)
     if events[-1]["type"] == "error":
-        # it was carried whole; that what was carried is no whole answer is told beside it
+        # the stream was translated completely; the message states that it is not a complete answer
         say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")
         show_provider_words(events[-1]["error"])
         raise typer.Exit(1)
 
 
 def _first_object(given: bytes) -> Any:
-    """The first object of a stream, whatever frames it has; None when there is none."""
+    """Return the first object of a stream, whatever frames it has; None when there is none."""
     for line in given.splitlines():
         begin = line.find(b"{")
         with suppress(InvalidRequest):

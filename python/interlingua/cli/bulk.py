@@ -65,8 +65,8 @@ def bulk(
     Each input row becomes one output row: its wire and its loss, or its error. An interrupted run resumes when the same
     command is started again.
 
-    Exit status: 0 all rows were adapted; 2 some cannot be read; 3 some were refused by --strict or hold a critical block that
-    cannot be carried; 1 the run could not be finished.
+    Exit status: 0 all rows were adapted; 2 some cannot be read; 3 some were refused by --strict or hold a critical
+    block that cannot be carried; 1 the run could not be finished.
     """
     from interlingua.bulk import Job, run
 
@@ -78,7 +78,7 @@ def bulk(
     except OSError as problem:
         if isinstance(problem, BrokenPipeError):
             raise
-        raise OSError(problem.errno, problem.strerror) from None  # told in a line, without the place in our code
+        raise OSError(problem.errno, problem.strerror) from None  # reported in one line, without the place in our code
     if as_json:
         print_json(asdict(summary))
     else:
@@ -95,7 +95,7 @@ def bulk(
 
 @contextmanager
 def _progress() -> Generator[Callable[[int, int, int], None]]:
-    """A bar on standard error, where that is a terminal."""
+    """Show a progress bar on standard error, where that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from interlingua import show

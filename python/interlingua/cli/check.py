@@ -1,4 +1,4 @@
-"""`interlingua check`: which rules of the contract a value breaks."""
+"""`interlingua check`: list the rules of the contract that a value breaks."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ def check(
         raise InvalidRequest(f"--profile applies to the types {', '.join(_RULED)}, not with {kind}")
     value = json.loads(json_text(file))
     if kind in _RULED:
-        check_rules([], profile)  # a profile that there is not is told first
+        check_rules([], profile)  # an unknown profile is reported first
     found = validate.violations(value, kind)
     if not found and kind in _RULED:
         found = check_rules(value, profile)
@@ -41,4 +41,4 @@ def check(
 
 
 _RULED = ("Request", "Message", "Response")
-"""The types that have rules beside their schema."""
+"""The types that have rules in addition to their schema."""

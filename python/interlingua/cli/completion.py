@@ -1,4 +1,4 @@
-"""`interlingua completion`: what a shell has to run to complete commands and options."""
+"""`interlingua completion`: the script with which a shell completes commands and options."""
 
 from typing import Annotated
 
@@ -15,7 +15,8 @@ def completion(
     """
     Print the completion script for a shell.
 
-    bash: source <(interlingua completion bash) · zsh: the same, after compinit · fish: interlingua completion fish | source
+    bash: source <(interlingua completion bash) · zsh: the same, after compinit · fish: interlingua completion fish |
+    source
     """
     from typer._completion_shared import get_completion_script
 

@@ -1,4 +1,4 @@
-"""`interlingua cost`: what an answer cost, or what a request may cost."""
+"""`interlingua cost`: the cost of a response, or the possible cost of a request."""
 
 from decimal import Decimal
 from typing import Annotated, Any
@@ -78,7 +78,7 @@ def cost(
 
 
 def _reprice(file: str, version: str | None, *, as_json: bool) -> None:
-    """What recorded answers cost when they were made, and cost by a price table."""
+    """Print the cost of responses as it was recorded, and as a price table gives it."""
     from interlingua import registry, show
 
     rows: list[Data] = []
@@ -110,7 +110,7 @@ def _recorded(usage: Data) -> Data:
 
 
 def _answers(file: str) -> list[Data]:
-    """The responses in a file: one, a list, or one in each line."""
+    """Return the responses in a file: one, a list, or one in each line."""
     given = read(file)
     try:
         value = json.loads(given)
@@ -131,7 +131,7 @@ def _usage(value: Any) -> Data:
 
 
 def _expected(value: Any, model: str, version: str | None) -> Data:
-    """What a request may take and cost, counted as routing counts it, and the likely usage."""
+    """Return the estimated tokens and cost of a request, computed as routing does, and the likely usage."""
     from interlingua import registry, translate
     from interlingua.router.preview import answer_lengths, cost_range
 

@@ -1,4 +1,4 @@
-"""`interlingua generate`: ask a model."""
+"""`interlingua generate`: send a prompt or a request to a model."""
 
 from typing import Annotated, Any
 
@@ -52,7 +52,7 @@ def generate(
         raise InvalidRequest("give a prompt or --request FILE, one of the two")
     asked = _request_of(prompt, system) if request is None else translate.load(json_text(request))
     if system is not None and request is not None:
-        raise InvalidRequest("--system goes with a prompt; put instructions into the request")
+        raise InvalidRequest("--system needs a prompt; with --request, put the instructions into the request")
     if max_tokens is not None:
         asked["max_output_tokens"] = max_tokens
     client = client_of(replay=replay, retry=retry)
@@ -88,7 +88,7 @@ async def _generate(client: Any, asked: Data, members: Data, *, stream: bool, ra
 
 
 async def _stream(stream: Any, *, raw: bool, as_json: bool) -> Data:
-    """Prints the events as they arrive; gives the response."""
+    """Print the events as they arrive; return the response."""
     from interlingua import translate
 
     event: Data = {}
@@ -105,9 +105,9 @@ async def _stream(stream: Any, *, raw: bool, as_json: bool) -> Data:
         if not event:
             raise
         if as_json:
-            raise typer.Exit(exit_status(problem)) from None  # its last event has told it
+            raise typer.Exit(exit_status(problem)) from None  # the last event has reported it
         if event["type"] != "block_stop":
-            write(b"\n")  # what had arrived stands in a line of its own
+            write(b"\n")  # ends the line of the text that had arrived
         raise
     return stream.response or {}
 

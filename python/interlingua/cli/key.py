@@ -1,4 +1,4 @@
-"""`interlingua key`: make a key of a gateway."""
+"""`interlingua key`: create a key of a gateway."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,8 +20,8 @@ def key(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create a gateway key: print the key, which is shown only once, and its row for the keys file. With a signing secret,
-    also print the credentials for AWS clients, which sign their calls."""
+    """Create a gateway key: print the key, which is shown only once, and its row for the keys file. With a signing
+    secret, also print the credentials for AWS clients, which sign their calls."""
     from interlingua.access import access_key_id, digest, new_key, read_keys, read_signing_secret, signing_key
     from interlingua.canonical import json
 

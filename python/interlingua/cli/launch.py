@@ -18,7 +18,7 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import Data, Replay, Retries, client_of, registry_of, say, write
 
-_NO_KEY = "interlingua"  # the gateway is reached from this machine alone and asks for none
+_NO_KEY = "interlingua"  # only this machine can reach the gateway, and it needs no key
 _ORDER = ("lost", "weakened", "representation")
 
 
@@ -78,14 +78,15 @@ def launch(
 
 
 def _agent_folder() -> Path:
-    """The folder for files of agents: one of them reads such only from a folder that nobody else may write to."""
+    """Return the folder for files of agents. One agent reads them only from a folder to which no other user may
+    write."""
     own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "interlingua"
     own.mkdir(parents=True, exist_ok=True, mode=0o700)
     return own
 
 
 def _gateway(rules: Data | Path, folder: Path, port: int, *, replay: bool) -> str:
-    """The command that starts a gateway as `launch` would. Writes the policy that it needs."""
+    """Return the command that starts a gateway as `launch` would. Writes the policy that it needs."""
     if not isinstance(rules, Path):
         file = folder / "policy.json"
         file.write_bytes(json.dumps(rules))
@@ -127,7 +128,7 @@ async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port
 
 
 def _pass_on(process: asyncio.subprocess.Process) -> None:
-    """The agent ends with this command, also when that is ended or its terminal is closed."""
+    """Pass the signals that end this command on to the agent: SIGTERM, and SIGHUP when the terminal is closed."""
 
     def ended(word: int) -> None:
         with suppress(ProcessLookupError):
@@ -141,7 +142,7 @@ def _pass_on(process: asyncio.subprocess.Process) -> None:
 
 
 def summary(calls: list[Any]) -> list[str]:
-    """What a run took: calls, tokens, cost, and what was lost on the way."""
+    """Return the summary of a run: calls, tokens, cost, and losses."""
     from collections import Counter
     from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""`interlingua route`: which model should answer, and why; and the same again from a record."""
+"""`interlingua route`: decide which model should answer, and why; or repeat a recorded decision."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,7 +71,7 @@ def route(
 
 
 def _decision(decide: Any, *, as_json: bool) -> Data:
-    """The decision. Where no model can take the turn, what each slot said is shown before the error."""
+    """Return the decision. When no model can take the turn, the verdict of each slot is shown before the error."""
     try:
         return decide()
     except NoCandidate as problem:
@@ -90,7 +90,7 @@ def _write_record(file: Path, value: Data) -> None:
 
 
 def _again(file: Path, *, as_json: bool) -> None:
-    """Makes a recorded decision again. Exit status 1 when it is another one."""
+    """Repeat a recorded decision. Exit status 1 when the result differs."""
     from interlingua import router
 
     held = object_in(file, "a recorded decision")

@@ -1,4 +1,4 @@
-"""`interlingua serve`: serve gRPC, and the providers' wires over HTTP."""
+"""`interlingua serve`: serve gRPC, and the wires of the providers over HTTP."""
 
 import asyncio
 import contextlib
@@ -141,8 +141,8 @@ def serve(
     log_format: Annotated[str, typer.Option(help="Log format: text, or json with one object on each line.")] = "text",
     as_json: AsJson = False,
 ) -> None:
-    """Serve gRPC (Adapt, Route, Generate, …), and the wires of the providers over HTTP. The keys of the providers are read
-    from the environment."""
+    """Serve gRPC (Adapt, Route, Generate, …), and the wires of the providers over HTTP. The keys of the providers are
+    read from the environment."""
     from interlingua.service.logs import log_to_stderr
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
@@ -180,11 +180,11 @@ def serve(
     from interlingua.events import Events, log_event
     from interlingua.service import server
 
-    if worker is not None:  # the parent has chosen
+    if worker is not None:  # the parent has chosen the ports
         port, http_taken, as_json = worker.port or 0, worker.http_port or 0, True
     telemetry = _telemetry(propagate=otel_propagate) if otel else None
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    # an event says what it does in its fields, which text does not show
+    # the content of an event is in its fields, which the text format does not show
     events = Events(log_event) if log_format == "json" else Events()
     limits = _limits(concurrency or (), worker)
     opened = _open_httptools if transport == "httptools" else None
@@ -244,21 +244,21 @@ def serve(
 
 
 def _telemetry(*, propagate: bool) -> Any:
-    """Spans, sent as the environment says."""
+    """Return the telemetry, which sends spans as the environment configures it."""
     from interlingua.telemetry import open_telemetry
 
     return open_telemetry(propagate=propagate)
 
 
 def _open_httptools() -> Any:
-    """The transport of a server."""
+    """Return the default transport of a server."""
     from interlingua.client.httptools_transport import HttptoolsTransport
 
     return HttptoolsTransport()
 
 
 def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker: Worker | None) -> Any:
-    """The keys of a file, and what each uses, over HTTP and over gRPC and at all workers."""
+    """Return the keys of a file with their usage meters, which HTTP, gRPC and all workers share."""
     import time
 
     from interlingua.access import Access, read_keys, read_signing_secret
@@ -273,28 +273,28 @@ def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker:
 
 
 def _peers(worker: Worker) -> Any:
-    """The other workers."""
+    """Return the other workers, as peers of the gateway."""
     from interlingua.gateway.peers import Peers
 
     return Peers(Path(worker.folder), worker.number, worker.count)
 
 
 def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:
-    """The sessions in a database, which is not opened yet."""
+    """Return the sessions of a database, which is not opened yet."""
     from interlingua.service.callers import CallersSessions
 
     return CallersSessions(url, client=client, policy=policy, events=events, lease=lease)
 
 
 def _http(client: Any, routing: Any, access: Any, max_body: int, max_calls: int, about: Mapping[str, Any]) -> Data:
-    """The gateway."""
+    """Return the gateway, as an argument of its server."""
     from interlingua.gateway.gateway import Gateway, Limits
 
     return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls), **about)}
 
 
 def _storing(sessions: Any, days: int | None) -> Data:
-    """Where the gateway stores what its clients name by an id, and for how long."""
+    """Return where the gateway stores the objects of its clients, and for how long."""
     from interlingua.gateway.past import KEPT
     from interlingua.sessions import Objects
 
@@ -303,15 +303,15 @@ def _storing(sessions: Any, days: int | None) -> Data:
 
 
 def _limits(written: Sequence[str], worker: Worker | None = None) -> int | dict[str, int] | None:
-    """How many calls a provider has at a time, as `Client` takes it: 8, or openai=8 for each provider. A worker has its
-    share of that."""
+    """Return how many calls a provider may have at a time, as `Client` takes it: a number, or one for each provider.
+    `written` are texts such as 8 or openai=8. A worker gets its share of the limit."""
     from interlingua import registry
 
     limits: dict[str, int] = {}
     for word in written:
         provider, named, number = word.rpartition("=")
         if not number.isdecimal() or int(number) < 1 or (not named and len(written) > 1):
-            raise InvalidRequest(f"--concurrency takes a number above 0, or PROVIDER=NUMBER; not {word!r}")
+            raise InvalidRequest(f"--concurrency must be a number above 0, or PROVIDER=NUMBER; not {word!r}")
         limit = int(number) if worker is None else worker.share(int(number))
         if not named:
             return limit
@@ -332,9 +332,9 @@ async def _serve(
     as_json: bool,
     orphan: bool,
 ) -> None:
-    """Serves until a signal, and where it would be an `orphan` without its parent also until that is gone."""
+    """Serve until a signal. With `orphan`, which a worker sets, also stop when the parent process is gone."""
     running: list[Any] = []
-    stopping = _signalled(running)  # from here on, also before it is said that they serve
+    stopping = _signalled(running)  # signals are handled from here on, before the servers are announced
     if orphan:
         _end_with_parent(stopping)
     try:
@@ -361,12 +361,12 @@ async def _serve(
         if orphan:
             _give_signs_of_life()
     except BaseException as problem:
-        for one in running:  # nobody would learn where it listens
+        for one in running:  # their addresses were not announced
             await one.stop(0)
         await _close(client, sessions)
         if isinstance(problem, OSError) and len(running) < (grpc is not None) + (http is not None):
             option = "--host, --port" if len(running) < (grpc is not None) else "--host, --http-port"
-            raise InvalidRequest(f"{problem}; another place: {option}") from None
+            raise InvalidRequest(f"{problem}; choose another address with {option}") from None
         raise
     await stopping.wait()
     logging.getLogger("interlingua.service").info("draining")
@@ -375,7 +375,7 @@ async def _serve(
 
 
 def _announce(about: Mapping[str, Any], *, as_json: bool) -> None:
-    """Says where what is served."""
+    """Print the addresses of the servers."""
     if as_json:
         write(json.dumps(about) + b"\n")
         return
@@ -393,15 +393,15 @@ def _announce(about: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def _warn_without_keys(registry: Any) -> None:
-    """Says so where no provider has a key: else the first call would tell."""
+    """Log that no provider has a key; without this, the first call would reveal it."""
     standing = [registry.standing(name) for name in registry.providers()]
     if not any(one["configured"] and not one["local"] for one in standing):
-        told = "no provider's key is in the environment; interlingua providers tells which variable each wants"
+        told = "the environment has no key of a provider; interlingua providers lists the variables"
         logging.getLogger("interlingua.service").info(told)
 
 
 def _end_with_parent(stopping: asyncio.Event) -> None:
-    """Ends a worker whose parent is gone: the pipe on its standard input is closed then."""
+    """End a worker when its parent is gone: the pipe on its standard input is closed then."""
     loop = asyncio.get_running_loop()
 
     def closed() -> None:
@@ -412,27 +412,28 @@ def _end_with_parent(stopping: asyncio.Event) -> None:
 
 
 def _pass_over_what_stays() -> None:
-    """Garbage of cycles is not looked for among modules and tables."""
+    """Exclude modules and tables, which stay, from the search for cyclic garbage."""
     gc.collect()
     gc.freeze()
 
 
 def _give_signs_of_life() -> None:
-    """Lets the parent of a worker see that its event loop turns."""
-    with contextlib.suppress(OSError):  # it is gone
+    """Write signs of life: they show the parent of a worker that the worker's event loop runs."""
+    with contextlib.suppress(OSError):  # the parent is gone
         os.write(sys.stdout.fileno(), b"\n")
     asyncio.get_running_loop().call_later(SIGN_S, _give_signs_of_life)
 
 
 async def _close(client: Any, sessions: Any) -> None:
-    """Ends what the servers shared."""
+    """Close the sessions and the client, which the servers shared."""
     if sessions is not None:
         await sessions.aclose()
     await client.aclose()
 
 
 def _signalled(running: Sequence[Any]) -> asyncio.Event:
-    """Set by SIGTERM or SIGINT, to end all servers gracefully. A second signal ends the time of grace."""
+    """Return an event that SIGTERM or SIGINT sets, to end all servers gracefully. A second signal ends the time of
+    grace."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -1,4 +1,4 @@
-"""`interlingua sessions`: what an operator does with a database of sessions beside serving it."""
+"""`interlingua sessions`: how an operator manages a database of sessions without a server."""
 
 import re
 from datetime import timedelta
@@ -55,7 +55,8 @@ def export(
     ids: Annotated[list[str], typer.Argument(help="Ids of sessions.", show_default=False)],
     tenant: Tenant = "",
 ) -> None:
-    """Write sessions as JSON lines, one session after the other: each with its messages, its id map and its repricings."""
+    """Write sessions as JSON lines, one session after the other: each with its messages, its id map and its
+    repricings."""
 
     async def exported() -> None:
         from interlingua.sessions import SessionNotFound
@@ -81,7 +82,8 @@ def import_(
     tenant: Tenant = "",
     as_json: AsJson = False,
 ) -> None:
-    """Store the sessions of an export, each completely or not at all, and print their ids. A missing database is created.
+    """Store the sessions of an export, each completely or not at all, and print their ids. A missing database is
+    created.
 
     The sessions get new ids. The import stops at the first session that cannot be stored; those before it are stored.
     """
@@ -128,10 +130,12 @@ def purge(
     all_tenants: Annotated[bool, typer.Option("--all-tenants", help="With --older-than: for all tenants.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete sessions and stored objects, with everything that belongs to them: by id, by age, or everything of a tenant.
+    """Delete sessions and stored objects, with everything that belongs to them: by id, by age, or everything of a
+    tenant.
 
-    A session in which a response is being generated is not deleted by its id. An object that another object continues from can
-    no longer be named, and is removed together with the last of those. Exit status 2: an id does not exist; the others are deleted.
+    A session in which a response is being generated is not deleted by its id. An object that another object continues
+    from can no longer be named, and is removed together with the last of those. Exit status 2: an id does not exist;
+    the others are deleted.
     """
     given = [bool(ids), older_than is not None, everything]
     if sum(given) != 1:
@@ -169,7 +173,7 @@ def purge(
 
 
 async def _purged(opened: "Sessions", objects: "Objects", identity: str) -> str | None:
-    """Deletes what an id names; says what kind of thing that was, None when there is none."""
+    """Delete the session or object with an id; return which of the two it was, None when there is none."""
     from interlingua.sessions import SessionNotFound
     from interlingua.sessions.objects import CACHE, COMPLETION, CONVERSATION, RESPONSE
 
@@ -191,7 +195,7 @@ def _age(text: str) -> timedelta:
 
 
 def _open(database: str) -> "Sessions":
-    """The database, which is there already: a wrong path makes no file."""
+    """Return the sessions of an existing database: a wrong path creates no file."""
     from interlingua.sessions import Sessions
     from interlingua.sessions.storage import demand_there
 

@@ -1,10 +1,11 @@
 """
-Several worker processes behind one port each of gRPC and HTTP (spec/9-service.md#workers): `interlingua serve --workers N`.
+Several worker processes behind one port each of gRPC and HTTP (spec/9-service.md#workers): `interlingua serve --workers
+N`.
 
-The kernel shares connections out among those who listen on a port together (SO_REUSEPORT). The parent binds the ports,
-so that they stay taken, and listens on none; it starts the workers, starts again what dies, and ends all of them. A worker
-is the same command once more, told by a variable which one it is; it ends when its standard input does, as it does when
-the parent is killed.
+The kernel distributes connections among the processes that listen on one port (SO_REUSEPORT). The parent binds the
+ports, so that they stay taken, but does not listen. It starts the workers, restarts those that die, and ends all of
+them. A worker runs the same command; an environment variable tells it which worker it is. It ends when its standard
+input is closed, which also happens when the parent is killed.
 """
 
 import asyncio
@@ -35,29 +36,31 @@ Announce = Callable[[Data], object]
 _LOG = logging.getLogger("interlingua.workers")
 
 VARIABLE = "INTERLINGUA_WORKER"
-"""Tells a worker which one it is."""
+"""The environment variable that tells a worker which one it is."""
 
 _DEATHS = 5
 _WITHIN_S = 60.0
-"""More workers than so many for each place that die within so many seconds are a crash loop: the server ends."""
+"""A worker that dies more than `_DEATHS` times within `_WITHIN_S` seconds is in a crash loop: the server ends."""
 
 _PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 8.0
-"""What is waited before a worker is started again that has died before, doubled each time."""
+"""The pause before a worker that has died repeatedly is restarted, in seconds; it doubles each time, up to the
+longest."""
 
 SIGN_S = 10.0
-"""How often a worker gives a sign of life: a line on its standard output."""
+"""The seconds between two signs of life of a worker. A sign of life is a line on its standard output."""
 
 _SILENCE_S = 60.0
-"""A worker that has given none for so long hangs, and is killed."""
+"""A worker without a sign of life for so many seconds hangs, and is killed."""
 
 _LAST_WORDS_S = 5.0
-"""How much longer than the time of grace a worker may take to end before it is killed."""
+"""The seconds after the time of grace that a worker may take to end before it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a worker is told: its number, counted from 0, how many there are, the folder that they share and the ports."""
+    """The settings of a worker: its number, counted from 0, the number of workers, their shared folder and the
+    ports."""
 
     number: int
     count: int
@@ -66,19 +69,20 @@ class Worker:
     http_port: int | None
 
     def share(self, limit: int) -> int:
-        """This worker's share of a limit. Raises `InvalidRequest` when there is not enough for each to have one."""
+        """Return this worker's share of a limit. Raises `InvalidRequest` when the limit is below the number of
+        workers."""
         if limit < self.count:
-            raise InvalidRequest(f"a limit of {limit} cannot be shared out among {self.count} workers")
+            raise InvalidRequest(f"a limit of {limit} cannot be divided among {self.count} workers")
         return limit // self.count + (self.number < limit % self.count)
 
     @property
     def meters(self) -> Path:
-        """The file of what keys have used."""
+        """The file with the usage of the keys."""
         return Path(self.folder, "meters.db")
 
 
 def this_worker() -> Worker | None:
-    """Which worker this process is; None where it is none."""
+    """Return the settings of this process as a worker; None where it is not a worker."""
     told = os.environ.get(VARIABLE)
     return None if told is None else Worker(**json.loads(told))
 
@@ -93,10 +97,12 @@ def serve_with_workers(
     grace: float,
     announce: Announce,
 ) -> None:
-    """Runs `count` workers with these arguments of the command line until a signal ends them. A port is None where nothing
-    is served on it, and 0 where a free one is taken. `tell` is called when all serve, with what the first one says of itself.
+    """Run `count` workers with these arguments of the command line until a signal ends them. A port is None where
+    nothing is served on it, and 0 where a free one is chosen. `announce` is called when all serve, with the
+    announcement of the first.
 
-    Raises `InvalidRequest` for ports that cannot be had, and `typer.Exit` with the status of a worker that does not start.
+    Raises `InvalidRequest` for ports that are not available, and `typer.Exit` with the status of a worker that does not
+    start.
     """
     if sys.platform != "linux":
         raise InvalidRequest(
@@ -116,16 +122,16 @@ def serve_with_workers(
 
 
 def _reserved(host: str, port: int) -> socket.socket:
-    """A socket that keeps a port for those who share it, and takes no connections."""
+    """Return a socket that reserves a port for the workers that share it, and accepts no connections."""
     try:
-        bound_socket(host, port).close()  # with another server that shares its port we would share as well
+        bound_socket(host, port).close()  # fails when another server shares this port; the next line would not
         return bound_socket(host, port, shares_port=True)
     except OSError as problem:
         raise InvalidRequest(str(problem)) from None
 
 
 class Workers:
-    """The workers of a server, and what becomes of them. `command` starts one."""
+    """The workers of a server: start, restart and end them. `command` starts one."""
 
     def __init__(self, command: Sequence[str], places: Sequence[Worker], grace: float) -> None:
         self._command = command
@@ -139,12 +145,12 @@ class Workers:
         self._metrics = Path(places[0].folder, "metrics")
 
     async def run(self, announce: Announce) -> int:
-        """Runs until a signal ends all, and gives the status to end with. `tell` says that they serve."""
+        """Run until a signal ends all, and return the exit status. `announce` is called when all workers serve."""
         self._metrics.mkdir()
         self._heed_signals()
         first, *others = self._places
         about = await self._started(first)
-        if isinstance(about, bytes):  # what is wrong with the options is told once
+        if isinstance(about, bytes):  # an error in the options is reported only by the first worker
             write(about)
             return self._status
         if any(isinstance(one, bytes) for one in await asyncio.gather(*map(self._started, others))):
@@ -164,7 +170,7 @@ class Workers:
         return self._status
 
     async def _started(self, place: Worker) -> Data | bytes:
-        """What a worker says of itself when it serves; what it has printed when it has ended before."""
+        """Start a worker. Return its announcement when it serves, or its output when it ended before."""
         process = await self._start(place)
         line = await _line(process)
         with suppress(ValueError):
@@ -173,7 +179,7 @@ class Workers:
             _LOG.info("worker %d serves (process %d)", place.number, process.pid)
             return about
         said = line + await _stdout(process).read()
-        self._status = max(1, await self._end_of(process))  # a signal is a negative one
+        self._status = max(1, await self._end_of(process))  # the status after a signal is negative
         return said
 
     async def _start(self, place: Worker) -> Process:
@@ -182,7 +188,7 @@ class Workers:
             VARIABLE: json.dumps(asdict(place)),
             "PROMETHEUS_MULTIPROC_DIR": str(self._metrics),
         }
-        # a session of its own: what a terminal sends to all is for the parent, which tells the workers
+        # a session of its own: the signals of a terminal reach only the parent, which signals the workers
         process = await asyncio.create_subprocess_exec(
             *self._command, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True
         )
@@ -196,11 +202,11 @@ class Workers:
 
         status = await process.wait()
         self._alive.discard(process)
-        mark_process_dead(process.pid, str(self._metrics))  # its calls run no more
+        mark_process_dead(process.pid, str(self._metrics))  # its calls no longer count as running
         return status
 
     async def _keep(self, place: Worker) -> None:
-        """Starts a worker again whenever it dies, unless all are ending."""
+        """Restart a worker whenever it dies, unless all are ending."""
         deaths: deque[float] = deque()
         while True:
             process = self._serving[place.number]
@@ -214,7 +220,7 @@ class Workers:
             if self._ending.is_set():
                 return
             if self._serving[place.number] is not process:
-                continue  # another one has taken its place
+                continue  # it was replaced by another one
             now = time.monotonic()
             deaths.append(now)
             while now - deaths[0] > _WITHIN_S:
@@ -238,7 +244,7 @@ class Workers:
                     _LOG.info("worker %d serves (process %d)", place.number, process.pid)
 
     async def _replace(self) -> None:
-        """Puts a new worker in the place of each, one after the other; the old one ends when the new one serves."""
+        """Replace each worker by a new one, one after the other; the old one ends when the new one serves."""
         for place in self._places:
             old = self._serving[place.number]
             if self._ending.is_set() or isinstance(await self._started(place), bytes):
@@ -257,7 +263,7 @@ class Workers:
         loop.add_signal_handler(signal.SIGHUP, self._renew)
 
     def _end(self) -> None:
-        if self._ending.is_set():  # a second time: it ends the time of grace
+        if self._ending.is_set():  # a second signal ends the time of grace
             self._signal(signal.SIGTERM)
         self._ending.set()
 
@@ -272,7 +278,7 @@ class Workers:
 
 
 async def _line(process: Process) -> bytes:
-    """The next line of a worker: that it serves, and then signs of life; none when it ends."""
+    """Return the next line of a worker: first its announcement, then signs of life; an empty one when it ends."""
     return await _stdout(process).readline()
 
 

@@ -1,8 +1,8 @@
 """
 The registry: providers, models, prices and vocabularies, all of them data (spec/registry).
 
-The functions of this module ask the shared registry, which reads the data files once, when first asked, and looks
-into the process environment. A `Registry` of one's own takes other data or another environment.
+The functions of this module use the shared registry, which reads the data files once, at the first call, and uses the
+process environment. Create a `Registry` to use other data or another environment.
 
     >>> endpoint(model="anthropic:claude-sonnet-4-6").adapter
     'anthropic_messages'
@@ -56,13 +56,13 @@ K = TypeVar("K")
 V = TypeVar("V")
 Row = dict[str, Any]
 Connect = Callable[[Endpoint], Connection]
-_MOST_REMEMBERED = 1024  # answers of a kind; callers may name any model
+_MOST_REMEMBERED = 1024  # entries of one cache; callers may name any model
 _NOT_ASKED: Any = object()
 
 
 @cache
 def data(name: str) -> Row:
-    """A data file of the registry: the installed copy, or the one of the checkout."""
+    """Return a data file of the registry: the installed copy, or the one of the checkout."""
     here = Path(__file__)
     for folder in (
         here.parents[1] / "_data" / "registry",
@@ -75,21 +75,21 @@ def data(name: str) -> Row:
 
 
 def _family(name: str, families: dict[str, Row]) -> Row:
-    """What a family declares: what the family that it is like declares, then its own."""
+    """Return what a family declares: the declarations of the family in its `like`, then its own."""
     own = {key: value for key, value in families[name].items() if key != "like"}
     return {**_family(families[name]["like"], families), **own} if "like" in families[name] else own
 
 
 def _state_on(row: Row, adapter: str | None) -> Row:
-    """What a provider's row says of state on one of its wires."""
+    """Return what a provider's row declares about state on one of its wires."""
     return row.get("state", {}).get(adapter or row["adapter"], {})
 
 
 class Registry:
-    """Providers, models and prices, seen with one environment.
+    """Providers, models and prices, together with one environment.
 
-    Every argument replaces a data file; `environment` gives keys, base URLs and `LLM_*` DSNs; the process's by default.
-    `resolvers` are asked for words that are neither alias nor model.
+    `providers`, `models` and `prices` replace a data file. `environment` holds keys, base URLs and `LLM_*` DSNs
+    (default: that of the process). `resolvers` are called for words that are neither alias nor model.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Registry:
         self._newest = max(self._tables, default="")
         self._environment: Mapping[str, str] = os.environ if environment is None else environment
         self._resolvers = tuple(resolvers)
-        # those that were asked for, by provider, model and adapter
+        # cached endpoints, by provider, model and adapter
         self.endpoints: dict[tuple[str | None, str | None, str | None], Endpoint] = {}
         self._spoken: dict[tuple[str, str], bool] = {}
         self._prices: dict[tuple[str, str], Price | None] = {}
@@ -123,15 +123,15 @@ class Registry:
         self._missing: dict[tuple[str, str | None, str | None], list[str]] = {}
 
     def settle(self) -> None:
-        """Takes the environment as it is now, from now on: connections and what providers lack are then found once, and not
-        for each call. For a process whose variables nobody changes."""
+        """Freeze the environment as it is now: connections and missing settings are then determined once, and not for
+        each call. For a process whose environment variables do not change."""
         self._environment = dict(self._environment)
         self._settled = True
 
     # ------------------------------------------------------------------------------------------ providers
 
     def provider(self, name: str) -> Row:
-        """The row of a provider, with its `name`. Raises `InvalidRequest` when it is in no row and in no DSN."""
+        """Return the row of a provider, with its `name`. Raises `InvalidRequest` when it is in no row and in no DSN."""
         row = self._rows.get(name)
         if row is None:
             variable = names.dsn_variable(name)
@@ -146,7 +146,7 @@ class Registry:
         return name in self._rows or names.dsn_variable(name) in self._environment
 
     def nearest(self, word: str) -> list[str]:
-        """The names that an unknown word may have meant, the likeliest first."""
+        """Return the names that an unknown word may mean, the likeliest first."""
         return names.nearest(word, self.aliases, self._models, self._rows)
 
     def _unknown_provider(self, name: str) -> InvalidRequest:
@@ -155,11 +155,11 @@ class Registry:
         return names.unknown_provider(name, get_close_matches(name, self._rows, n=2))
 
     def providers(self) -> list[str]:
-        """The names of all providers: those of the rows, then those of DSNs that can be read."""
+        """Return the names of all providers: those of the rows, then those of valid DSNs."""
         return [*self._rows, *(name for name, problem in self.dsn_providers().items() if problem is None)]
 
     def dsn_providers(self) -> dict[str, InvalidRequest | None]:
-        """The providers that `LLM_*` variables describe, each with what is wrong with it, if anything."""
+        """Return the providers that `LLM_*` variables describe, each with the error of its DSN, or None."""
         found: dict[str, InvalidRequest | None] = {}
         for name, variable in _connection.dsn_variables(self._environment):
             if name in self._rows:
@@ -177,10 +177,11 @@ class Registry:
         return self.is_provider(provider) and not self.missing(provider)
 
     def missing(self, provider: str, *, key: str | None = None, base_url: str | None = None) -> list[str]:
-        """What a provider lacks to be called, in words that name the variables to set; empty when it is configured.
+        """Return the settings that a provider lacks to be called, as texts that name the variables to set; empty when
+        it is configured.
 
-        A `key` and a `base_url` of the caller's stand over those of the environment. Where an address leads elsewhere
-        than the provider's own, no key is asked for: whether it takes one is known to whoever chose it.
+        A `key` and a `base_url` of the caller override those of the environment. No key is required when the address is
+        not the provider's own: only the person who chose that address knows whether it needs a key.
         Raises `InvalidRequest` for an unknown provider.
         """
         asked = (provider, key, base_url)
@@ -214,16 +215,16 @@ class Registry:
         return wanted
 
     def standing(self, provider: str) -> Row:
-        """How things stand with a provider here, for a person: wires, address, variables, what is lacking. No key.
+        """Return the settings of a provider, for display: wires, address, variables, what is missing. Contains no key.
 
-        `needs_key` is what its row says; `missing` is empty when it can be called. Raises `InvalidRequest` for an
+        `needs_key` is the value in its row; `missing` is empty when it can be called. Raises `InvalidRequest` for an
         unknown provider.
         """
         row = self.provider(provider)
         try:
             address = _connection.base_url(provider, row, None, self._environment)
         except InvalidRequest:
-            address = None  # `missing` tells it
+            address = None  # `missing` reports it
         missing = self.missing(provider)
         return {
             "name": provider,
@@ -241,14 +242,16 @@ class Registry:
         }
 
     def key_variable(self, provider: str) -> str | None:
-        """The variable that holds the key of a provider; None when there is no key. Raises `InvalidRequest` if unknown."""
+        """Return the variable that holds the key of a provider; None when there is no key. Raises `InvalidRequest` for
+        an unknown provider."""
         return _connection.key_variable(self.provider(provider), self._environment)
 
     def connection(self, provider: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
-        """Address and headers for calling a provider over one of its wires, with a `key` or that of the environment.
+        """Return address and headers for calling a provider over one of its wires, with `key` or that of the
+        environment.
 
-        A missing key is no error here (see `missing`). Raises `InvalidRequest` for an unknown provider and for a malformed
-        base URL.
+        A missing key is no error here (see `missing`). Raises `InvalidRequest` for an unknown provider and for a
+        malformed base URL.
         """
         asked = (provider, adapter, key)
         if (known := self._connections.get(asked)) is not None:
@@ -273,16 +276,16 @@ class Registry:
     def endpoint(
         self, *, provider: str | None = None, model: str | None = None, adapter: str | None = None
     ) -> Endpoint:
-        """Who is on the other side: the adapter, the provider's dialect, and what the model takes.
+        """Return the endpoint: the adapter, the provider's dialect, and what the model takes.
 
-        Without `provider`, a `model` written `provider:name` (or an alias) names it, else the wire's own provider is
-        meant. A provider that is in no row passes when the `adapter` is given. Raises `InvalidRequest` otherwise.
+        Without `provider`, a `model` written as `provider:name` (or an alias) names it; else it is the home provider of
+        the wire. A provider that is in no row is accepted when `adapter` is given. Raises `InvalidRequest` otherwise.
         """
         asked = (provider, model, adapter)
         if asked in self.endpoints:
             return self.endpoints[asked]
         found = self._endpoint(*self._at(provider, model, adapter), adapter)
-        if found.provider in self._rows:  # what stands in a variable may change
+        if found.provider in self._rows:  # the DSN of any other provider may change
             _remember(self.endpoints, asked, found)
         return found
 
@@ -313,11 +316,12 @@ class Registry:
         if written is not None and self.is_provider(written.provider) and self._means(written, model, adapter):
             return written
         if adapter is not None and model not in self.aliases:
-            return home, model  # with the wire given, a name is the provider's own, whatever marks it holds
+            return home, model  # the wire is given, so the name is the provider's own, with any marks in it
         return self.parse(model)
 
     def _means(self, written: ModelName, text: str, adapter: str | None) -> bool:
-        """Whether a text means this provider and name. `anthropic/claude` on another's wire is a name of an aggregator."""
+        """Whether a text means this provider and name. On another provider's wire, `anthropic/claude` is a model name
+        of an aggregator."""
         if adapter is None or text == str(written):
             return True
         row = self.provider(written.provider)
@@ -347,7 +351,7 @@ class Registry:
             return known
         name = self.parse(model)
         found = self._speaks(name, adapter)
-        if name.provider in self._rows:  # what stands in a variable may change
+        if name.provider in self._rows:  # the DSN of any other provider may change
             _remember(self._spoken, (model, adapter), found)
         return found
 
@@ -357,11 +361,11 @@ class Registry:
         if adapter == own:
             return True
         other = row.get("other_wires", {}).get(adapter)
-        # a wire that the row or the name of a model demands is the only one over which it is called
+        # a model whose row or name demands a wire is called only over that wire
         return own == row["adapter"] and other is not None and re.search(other.get("models", ""), name.name) is not None
 
     def _short_names(self) -> dict[str, Row]:
-        """The models of providers with regions, also under the names that leave region, edition and date out."""
+        """Return the models of providers with regions under their names without region, edition and date."""
         found: dict[str, Row] = {}
         for model, entry in self._models.items():
             provider, _, name = model.partition(":")
@@ -371,9 +375,9 @@ class Registry:
         return found
 
     def _entry(self, name: ModelName, row: Row) -> Row:
-        """The row of a model, or of the model that its name is another writing of; empty when there is none.
+        """Return the row of a model, also for another written form of its name; empty when there is none.
 
-        A provider that a DSN describes has the models of the row that it is a copy of; one may host those of others.
+        A provider that a DSN describes has the models of the row that it copies; a provider may host models of others.
         """
         ways = names.written_ways(name.name, row.get("regions", ()))
         for home in (row.get("like", name.provider), *row.get("models_of", ())):
@@ -388,18 +392,20 @@ class Registry:
         return {**row.get("capabilities", {}), **family, **entry.get("capabilities", {})}
 
     def capabilities(self, model: str) -> Row:
-        """What is declared of a model: its provider's word, its family's, its own; later ones win.
+        """Return the declared capabilities of a model: those of its provider, of its family, and its own; later ones
+        win.
 
-        An absent member means that nothing is known against it; for routing the registry's `undeclared` fills in.
+        An absent member means that nothing is known against it; for routing the registry's `undeclared` is used.
         """
         name = self.parse(model)
         row = self.provider(name.provider)
         return self._declared(row, self._entry(name, row))
 
     def model(self, model: str) -> Row:
-        """A model: id, provider, name, title, tier, capabilities, and whether the registry knows it.
+        """Return a model: id, provider, name, title, tier, capabilities, and whether the registry knows it.
 
-        A model that is in no row passes with what its provider declares. An unknown provider is an `InvalidRequest`.
+        A model that is in no row is accepted, with the declarations of its provider. An unknown provider is an
+        `InvalidRequest`.
         """
         name = self.parse(model)
         row = self.provider(name.provider)
@@ -418,7 +424,8 @@ class Registry:
         }
 
     def models(self, *, provider: str | None = None, capability: str | None = None) -> list[Row]:
-        """The models of the registry, in its order; only those of a provider, only those that declare a capability."""
+        """Return the models of the registry in its order: all, those of a provider, or those that declare a
+        capability."""
         found = [self.model(model_id) for model_id in self._models]
         return [
             model
@@ -430,11 +437,12 @@ class Registry:
     def expand(
         self, spec: str, *, default_provider: str | None = None, aliases: Mapping[str, str] | None = None
     ) -> list[ModelName]:
-        """The targets of a spec such as `a/x,b/y,thinking` (see `names.expand`); `aliases` win over the registry's."""
+        """Return the targets of a spec such as `a/x,b/y,thinking` (see `names.expand`); `aliases` override the
+        registry's."""
         known = {**self.aliases, **aliases} if aliases else self.aliases
         written = names.split(spec)
         if written is not None and "," not in spec and spec not in known and written.provider in self._rows:
-            return [ModelName(written.provider, written.name.strip())]  # one model: what nearly all are
+            return [ModelName(written.provider, written.name.strip())]  # one model, as in nearly all specs
         return names.expand(
             spec,
             known,
@@ -445,17 +453,18 @@ class Registry:
         )
 
     def parse(self, text: str, *, default_provider: str | None = None) -> ModelName:
-        """One model from an id or an alias. Raises `InvalidRequest` also when it stands for a chain."""
+        """Return the model of an id or an alias. Raises `InvalidRequest` also when it stands for a chain."""
         written = names.split(text.strip())
         if written is not None and text not in self.aliases and written.provider in self._rows and "," not in text:
             return written
         targets = self.expand(text, default_provider=default_provider)
         if len(targets) != 1:
-            raise InvalidRequest(f"{text!r} stands for {len(targets)} models; one is wanted here")
+            raise InvalidRequest(f"{text!r} stands for {len(targets)} models; here only one is allowed")
         return targets[0]
 
     def from_client(self, text: str, provider: str) -> ModelName:
-        """The model that a client of a provider's wire means: an alias, an id of any provider, else its own."""
+        """Return the model that a client of a provider's wire means: an alias, an id of any provider, or else a model
+        of that provider."""
         written = names.split(text)
         if text in self.aliases or (written is not None and self.is_provider(written.provider)):
             return self.parse(text)
@@ -464,12 +473,12 @@ class Registry:
     # ------------------------------------------------------------------------------------------ prices
 
     def price_versions(self) -> list[str]:
-        """The versions of the price tables, the newest last."""
+        """Return the versions of the price tables, the newest last."""
         return sorted(self._tables)
 
     def price(self, model: str, version: str | None = None) -> Price | None:
-        """The price of a model, by id or alias, in a table (the newest by default), with the table's version; None when
-        unpriced.
+        """Return the price of a model, by id or alias, in a table (the newest by default), with the table's version;
+        None when it is unpriced.
 
         Raises `InvalidRequest` when there is no such table, and for a word that is neither an id nor an alias.
         """
@@ -494,11 +503,11 @@ class Registry:
         return cast("Price", {"version": version, **row}) if row is not None else None
 
     def priced(self, usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:
-        """A copy of a usage with `cost_usd` and `pricing_version`; both null when the model is unpriced.
+        """Return a copy of a usage with `cost_usd` and `pricing_version`; both are null when the model is unpriced.
 
-        What a provider says about its own price is not looked at.
+        A price that the provider itself reports is ignored.
         """
-        # a name that a provider reports of itself may be any text
+        # the model name that a provider reports may be any text
         known = model is not None and (model in self.aliases or names.split(model) is not None)
         price = self.price(model, version) if model is not None and known else None
         amount = prices.cost_text(usage, price)
@@ -510,7 +519,7 @@ class Registry:
 
     @cached_property
     def _catalogue(self) -> Row:
-        """The models of the rows, as the router sees them: they do not change."""
+        """The models of the rows, as the router sees them. They do not change."""
         return {model_id: _described(self.model(model_id)) for model_id in self._models}
 
     def snapshot(
@@ -519,10 +528,10 @@ class Registry:
         connect: Connect | None = None,
         missing: Callable[[str], Sequence[str]] | None = None,
     ) -> Row:
-        """The registry as the router sees it: plain data that can be recorded, without keys and addresses.
+        """Return the registry as the router sees it: plain data that can be recorded, without keys and addresses.
 
-        `models` adds models that are in no row. `connect` tells the connection of an endpoint and `missing` what a
-        provider lacks, for a caller that has keys of its own; by default they are those of the environment.
+        `models` adds models that are in no row. `connect` returns the connection of an endpoint and `missing` the
+        settings that a provider lacks, for a caller that has keys of its own; by default both use the environment.
         """
         asked = [self.model(model) for model in models]
         return {
@@ -541,11 +550,12 @@ class Registry:
         }
 
     def connection_of(self, endpoint: Endpoint) -> Connection:
-        """The connection of an endpoint, with the key of the environment (see `connection`)."""
+        """Return the connection of an endpoint, with the key of the environment (see `connection`)."""
         return self.connection(endpoint.provider or endpoint.adapter, endpoint.adapter)
 
     def _wires(self, provider: str, connect: Connect) -> Row:
-        """What routing asks of the wires of a provider: whose state each takes, and what happens with reasoning on it."""
+        """Return what routing needs to know of the wires of a provider: whose state each takes, and how it treats
+        reasoning."""
         row = self.provider(provider)
         found: Row = {}
         for adapter in dict.fromkeys((row["adapter"], *row.get("other_wires", {}), *row.get("state", {}))):
@@ -558,7 +568,7 @@ class Registry:
             try:
                 connection = connect(endpoint)
             except InvalidRequest:
-                connection = None  # an address that cannot be read: nobody is called there
+                connection = None  # the address is invalid: no call is sent to it
             if connection is not None and connection.bound and (connection.headers or self.configured(provider)):
                 wire["origin"] = connection.origin
             if wire:
@@ -582,22 +592,22 @@ def _described(model: Row) -> Row:
 
 @cache
 def default() -> Registry:
-    """The shared registry: the data files of the package, the process environment."""
+    """Return the shared registry: the data files of the package, the process environment."""
     return Registry()
 
 
 def endpoint(*, provider: str | None = None, model: str | None = None, adapter: str | None = None) -> Endpoint:
-    """Who is on the other side of a wire (see `Registry.endpoint`)."""
+    """Return the endpoint of a wire, a provider or a model (see `Registry.endpoint`)."""
     return default().endpoint(provider=provider, model=model, adapter=adapter)
 
 
 def provider(name: str) -> Row:
-    """The row of a provider (see `Registry.provider`)."""
+    """Return the row of a provider (see `Registry.provider`)."""
     return default().provider(name)
 
 
 def providers() -> list[str]:
-    """The names of all providers."""
+    """Return the names of all providers."""
     return default().providers()
 
 
@@ -607,67 +617,68 @@ def configured(name: str) -> bool:
 
 
 def missing(name: str) -> list[str]:
-    """What a provider lacks to be called (see `Registry.missing`)."""
+    """Return the settings that a provider lacks to be called (see `Registry.missing`)."""
     return default().missing(name)
 
 
 def standing(name: str) -> Row:
-    """How things stand with a provider here (see `Registry.standing`)."""
+    """Return the settings of a provider (see `Registry.standing`)."""
     return default().standing(name)
 
 
 def connection(name: str, adapter: str | None = None, *, key: str | None = None) -> Connection:
-    """Address and headers for calling a provider (see `Registry.connection`)."""
+    """Return address and headers for calling a provider (see `Registry.connection`)."""
     return default().connection(name, adapter, key=key)
 
 
 def model(name: str) -> Row:
-    """A model (see `Registry.model`)."""
+    """Return a model (see `Registry.model`)."""
     return default().model(name)
 
 
 def models(*, provider: str | None = None, capability: str | None = None) -> list[Row]:
-    """The models of the registry (see `Registry.models`)."""
+    """Return the models of the registry (see `Registry.models`)."""
     return default().models(provider=provider, capability=capability)
 
 
 def capabilities(model: str) -> Row:
-    """What is declared of a model (see `Registry.capabilities`)."""
+    """Return the declared capabilities of a model (see `Registry.capabilities`)."""
     return default().capabilities(model)
 
 
 def parse(text: str, *, default_provider: str | None = None) -> ModelName:
-    """One model from an id or an alias (see `Registry.parse`)."""
+    """Return the model of an id or an alias (see `Registry.parse`)."""
     return default().parse(text, default_provider=default_provider)
 
 
 def expand(
     spec: str, *, default_provider: str | None = None, aliases: Mapping[str, str] | None = None
 ) -> list[ModelName]:
-    """The targets of a spec (see `Registry.expand`)."""
+    """Return the targets of a spec (see `Registry.expand`)."""
     return default().expand(spec, default_provider=default_provider, aliases=aliases)
 
 
 def price_versions() -> list[str]:
-    """The versions of the price tables, the newest last."""
+    """Return the versions of the price tables, the newest last."""
     return default().price_versions()
 
 
 def price(model: str, version: str | None = None) -> Price | None:
-    """The price of a model (see `Registry.price`)."""
+    """Return the price of a model (see `Registry.price`)."""
     return default().price(model, version)
 
 
 def priced(usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:
-    """A copy of a usage with its cost (see `Registry.priced`)."""
+    """Return a copy of a usage with its cost (see `Registry.priced`)."""
     return default().priced(usage, model, version)
 
 
 def snapshot(models: Iterable[str] = ()) -> Row:
-    """The registry as the router sees it (see `Registry.snapshot`)."""
+    """Return the registry as the router sees it (see `Registry.snapshot`)."""
     return default().snapshot(models)
 
 
 def vocabulary(name: str) -> dict[str, str]:
-    """A closed list of words with their meanings: finish_reasons, error_categories, routing_reasons, capabilities, …"""
+    """Return a closed list of words with their meanings: finish_reasons, error_categories, routing_reasons,
+    capabilities, …"""
     return data("vocabularies")[name]["words"]

@@ -1,7 +1,7 @@
 """
-Where a provider is and with what key: base URLs, DSNs and keys, all from an environment that is an argument.
+The address and the key of a provider: base URLs, DSNs and keys, all from an environment that is an argument.
 
-A DSN is `scheme://[token@]host[/path]`. The scheme names the row that it is a copy of.
+A DSN is `scheme://[token@]host[/path]`. Its scheme names the row that the provider copies.
 """
 
 import re
@@ -22,11 +22,11 @@ _PLACE = re.compile(r"^[A-Za-z0-9._:-]+$")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A provider's address and the headers that every call carries. The headers hold the key and are not printed.
+    """A provider's address and the headers of every call. The headers contain the key and are not printed.
 
-    `bound` says that state which comes over it means nothing at another host or with another key; a `boundary` names
-    what stands for the key, where keys change or several mean the same.
-    `signing` says that each call is signed, for want of a key. `address_variables` are those that may hold the address.
+    `bound` is true when state from this connection is not valid at another host or with another key. A `boundary` is a
+    name that is used instead of the key, where keys change or several are equivalent. `signing` is set when each call
+    is signed because there is no key. `address_variables` may hold the address.
     """
 
     provider: str
@@ -38,7 +38,8 @@ class Connection:
     address_variables: tuple[str, ...] = ()
 
     def url(self, path: str) -> str:
-        """The address of a wire's path. A version that both end and begin with stands once.
+        """Return the address of a wire's path. A version at the end of the base URL and at the start of the path is
+        written once.
 
         Raises `InvalidRequest` when the provider has no address.
         """
@@ -53,7 +54,7 @@ class Connection:
 
     @property
     def origin(self) -> str | None:
-        """Where bound state of this connection belongs: provider, host and key, of which the text shows none."""
+        """The origin of bound state of this connection: a digest of provider, host and key."""
         if not self.bound:
             return None
         host = (self.base_url or "").partition("://")[2].partition("/")[0].lower()
@@ -61,7 +62,7 @@ class Connection:
         return origin_of(self.provider, host, self.boundary or key)
 
     def located(self, endpoint: Endpoint) -> Endpoint:
-        """The endpoint as it is called over this connection: with its origin, where state is bound to one."""
+        """Return the endpoint as it is called over this connection: with its origin, where state is bound to one."""
         return replace(endpoint, origin=self.origin) if self.bound else endpoint
 
 
@@ -76,9 +77,9 @@ class Dsn:
 
 
 def parse_dsn(text: str, where: str) -> Dsn:
-    """Reads a DSN: split at the first `://`, then at the first `@`; trailing slashes are cut.
+    """Read a DSN: split at the first `://`, then at the first `@`; trailing slashes are cut.
 
-    Raises `InvalidRequest` naming `where` it stands, never its text, which may hold a key.
+    Raises `InvalidRequest`, which names `where` it is from, never its text, which may contain a key.
     """
     scheme, mark, rest = text.strip().partition("://")
     if not mark or not scheme:
@@ -94,7 +95,7 @@ def parse_dsn(text: str, where: str) -> Dsn:
 
 
 def dsn_row(dsn: Dsn, rows: Mapping[str, Mapping[str, Any]], where: str) -> dict[str, Any]:
-    """The row of a provider that a DSN describes: the row of its scheme, elsewhere. Holds no token.
+    """Return the row of a provider that a DSN describes: the row of its scheme, at another address. It holds no token.
 
     Raises `InvalidRequest` when no row has the scheme.
     """
@@ -121,14 +122,15 @@ def dsn_row(dsn: Dsn, rows: Mapping[str, Mapping[str, Any]], where: str) -> dict
 
 
 def dsn_variables(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Names of providers, lower case, and the variables that hold their DSNs, in order."""
+    """Yield the names of providers, in lower case, and the variables that hold their DSNs, in order."""
     for variable in sorted(environment):
         if variable.startswith(DSN_PREFIX) and len(variable) > len(DSN_PREFIX) and "://" in environment[variable]:
             yield variable[len(DSN_PREFIX) :].lower(), variable
 
 
 def base_url(name: str, row: Mapping[str, Any], adapter: str | None, environment: Mapping[str, str]) -> str | None:
-    """The address of a provider for one wire: the environment's, else the row's. Raises `InvalidRequest`."""
+    """Return the address of a provider for one wire: that of the environment, else that of the row. Raises
+    `InvalidRequest`."""
     others: Mapping[str, Mapping[str, Any]] = row.get("other_wires", {})
     own: str | None = row["base_url"]
     other = others.get(adapter) if adapter is not None else None
@@ -144,7 +146,7 @@ def base_url(name: str, row: Mapping[str, Any], adapter: str | None, environment
 
 
 def is_elsewhere(row: Mapping[str, Any], address: str | None, environment: Mapping[str, str]) -> bool:
-    """Whether an address leads to another host than the provider's own: to a server of the caller's choice."""
+    """Whether an address has another host than the provider's own: it is a server that the caller chose."""
     own: str | None = row.get("moved_from", row["base_url"])
     if own is None or address is None:
         return False
@@ -153,7 +155,7 @@ def is_elsewhere(row: Mapping[str, Any], address: str | None, environment: Mappi
 
 
 def _same_server(given: str, own: str | None, wanted: str | None, known: Iterable[str | None]) -> str:
-    """The address of one wire on the server whose address, for one of its wires, was given."""
+    """Return the address of one wire on a server, from the given address of one of the server's wires."""
     if own is None or wanted is None:
         return given
     ends = (end for base in known if base is not None and (end := _path(base)) and given.endswith(end))
@@ -164,12 +166,12 @@ def _same_server(given: str, own: str | None, wanted: str | None, known: Iterabl
 
 
 def _path(base: str) -> str:
-    """The path of a base URL, behind its last place."""
+    """Return the path of a base URL, after its last placeholder."""
     return urlsplit(base).path.rpartition("}")[2]
 
 
 def _filled(base: str, places: Mapping[str, Mapping[str, Any]], environment: Mapping[str, str]) -> str | None:
-    """The address with its places filled from the environment; None while one is missing."""
+    """Return the address with its placeholders filled from the environment; None while one is missing."""
     for place, told in places.items():
         value = next(
             (value for name in told["env"] if (value := environment.get(name, "").strip())), told.get("default")
@@ -177,14 +179,14 @@ def _filled(base: str, places: Mapping[str, Mapping[str, Any]], environment: Map
         if value is None:
             return None
         if not _PLACE.match(value):
-            raise InvalidRequest(f"{' or '.join(told['env'])} may hold letters, digits and the signs - _ . : alone")
+            raise InvalidRequest(f"{' or '.join(told['env'])} may contain only letters, digits and the signs - _ . :")
         written: Mapping[str, str] = told.get("written", {})
         base = base.replace(f"{{{place}}}", written.get(value, written.get("*", "{}")).replace("{}", value))
     return base
 
 
 def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) -> list[str]:
-    """The variables of which one has to be set for an address; first those of a place that is empty."""
+    """Return the variables of which one has to be set for an address; first those of an empty placeholder."""
     places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
     empty = [
         name
@@ -196,7 +198,7 @@ def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) ->
 
 
 def shown(address: str | None) -> str | None:
-    """An address as it may be printed: a user and a query can be secrets."""
+    """Return an address as it may be printed: without user and query, which can be secrets."""
     if address is None:
         return None
     parts = urlsplit(address)
@@ -204,14 +206,14 @@ def shown(address: str | None) -> str | None:
 
 
 def every_address_variable(row: Mapping[str, Any]) -> list[str]:
-    """All variables that have a say in the address, set or not."""
+    """Return all variables that affect the address, set or not."""
     places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
     named = [name for told in places.values() for name in told["env"]]
     return list(dict.fromkeys([*named, *row.get("base_url_env", {})]))
 
 
 def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dict[str, str]:
-    """The headers that show the key on one wire; none without a key, or where none is wanted."""
+    """Return the headers with the key for one wire; none without a key, and for a provider without one."""
     if not key or not row["auth"]:
         return {}
     auth = {**row["auth"], **row.get("other_wires", {}).get(adapter, {}).get("auth", {})}
@@ -219,13 +221,14 @@ def headers(row: Mapping[str, Any], adapter: str | None, key: str | None) -> dic
 
 
 def boundary(name: str, environment: Mapping[str, str]) -> str | None:
-    """What stands for a provider's key in the origin of its state: `LLM_<NAME>_ORIGIN`, unless that is a DSN."""
+    """Return the name that replaces a provider's key in the origin of its state: `LLM_<NAME>_ORIGIN`, unless that is a
+    DSN."""
     named = environment.get(f"{dsn_variable(name)}_ORIGIN", "").strip()
     return named if named and "://" not in named else None
 
 
 def key(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
-    """The key of a provider: from its DSN, else from the first of its variables that is set."""
+    """Return the key of a provider: from its DSN, else from the first of its variables that is set."""
     variable = key_variable(row, environment)
     if variable is None:
         return None
@@ -235,7 +238,7 @@ def key(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
 
 
 def key_variable(row: Mapping[str, Any], environment: Mapping[str, str]) -> str | None:
-    """The variable that holds the key of a provider; None when there is no key."""
+    """Return the variable that holds the key of a provider; None when there is no key."""
     if variable := row.get("dsn_variable"):
         has = variable in environment and parse_dsn(environment[variable], variable).token
         return variable if has else None
@@ -243,7 +246,7 @@ def key_variable(row: Mapping[str, Any], environment: Mapping[str, str]) -> str 
 
 
 def key_variables(row: Mapping[str, Any]) -> list[str]:
-    """The variables in which the key of a provider is looked for, its DSN or those of its row."""
+    """Return the variables that may hold the key of a provider: its DSN, or those of its row."""
     if variable := row.get("dsn_variable"):
         return [variable]
     return list(row["auth"]["env"]) if row["auth"] else []

@@ -2,8 +2,8 @@
 Names of models: `provider:name`, the specs that users write, and aliases.
 
 A spec is a comma-separated list of targets. A target is `provider:name` or `provider/name`, split at the first of the
-two marks, the rest verbatim; or an alias, which is replaced in place by its own spec, to any depth.
-No part of a name is taken for a setting: `x:high` is the model `high` of the provider `x`.
+two marks, with the rest verbatim; or an alias, which is replaced in place by its own spec, to any depth.
+No part of a name is read as a setting: `x:high` is the model `high` of the provider `x`.
 """
 
 import re
@@ -18,14 +18,15 @@ _ARN = re.compile(r"^arn:[^/]+/")
 _EDITION = re.compile(r"-(?:v\d+|v?\d+:\d+(?::\w+)?)$")
 
 Resolver = Callable[[str], str | None]
-"""Asked for a spec when a word is neither an alias nor a model; None when it does not know the word."""
+"""A function that returns the spec of a word that is neither an alias nor a model; None when it does not know the
+word."""
 
 Hint = Callable[[str], list[str]]
-"""Asked for what an unknown word may have meant."""
+"""A function that returns the names that an unknown word may mean."""
 
 
 class ModelName(NamedTuple):
-    """A model at a provider; printed with a colon."""
+    """A model at a provider; its text has a colon."""
 
     provider: str
     name: str
@@ -35,7 +36,7 @@ class ModelName(NamedTuple):
 
 
 def split(text: str) -> ModelName | None:
-    """Provider and name of a written model id; None when the text has no mark, or nothing before or after it."""
+    """Split a model id into provider and name; None when the text has no mark, or nothing before or after it."""
     found = _MARK.search(text)
     if found is None or found.start() == 0 or found.end() == len(text):
         return None
@@ -43,15 +44,16 @@ def split(text: str) -> ModelName | None:
 
 
 def undated(name: str) -> str:
-    """The name of the model that a dated snapshot is of: `claude-haiku-4-5-20251001` is `claude-haiku-4-5`."""
+    """Return the name of the model of a dated snapshot: `claude-haiku-4-5-20251001` is `claude-haiku-4-5`."""
     return _DATE.sub("", name)
 
 
 def written_ways(name: str, regions: Sequence[str] = ()) -> list[str]:
-    """The names under which a model may be listed, the most exact first.
+    """Return the names under which a model may be listed, the most exact first.
 
-    A dated snapshot is its model. At a provider that has `regions`, so is a name with a region before it, with an
-    edition behind it, or as an ARN: `us.anthropic.claude-haiku-4-5-20251001-v1:0` is `anthropic.claude-haiku-4-5`.
+    A dated snapshot also has the name of its model. At a provider with `regions`, the same holds for a name with a
+    region before it, with an edition after it, or as an ARN: `us.anthropic.claude-haiku-4-5-20251001-v1:0` is
+    `anthropic.claude-haiku-4-5`.
     """
     ways = [name, undated(name)]
     if regions:
@@ -62,7 +64,7 @@ def written_ways(name: str, regions: Sequence[str] = ()) -> list[str]:
 
 
 def elements(spec: str) -> list[str]:
-    """The elements of a spec, in order. Raises `InvalidRequest` for an empty one."""
+    """Return the elements of a spec, in order. Raises `InvalidRequest` for an empty one."""
     found = [element.strip() for element in spec.split(",")]
     for position, element in enumerate(found, start=1):
         if not element:
@@ -71,7 +73,7 @@ def elements(spec: str) -> list[str]:
 
 
 class _Open(NamedTuple):
-    """A word whose expansion is under way, and the elements that it still has."""
+    """A word whose expansion is in progress, and its remaining elements."""
 
     word: str
     rest: Iterator[str]
@@ -86,12 +88,12 @@ def expand(
     resolvers: Sequence[Resolver] = (),
     hint: Hint | None = None,
 ) -> list[ModelName]:
-    """The targets of a spec in order, aliases replaced in place, each target once (the first stays).
+    """Return the targets of a spec in order, with aliases replaced in place, and each target once (the first stays).
 
     A word is looked up as an alias first, then split into provider and name; a word without mark is a model of
-    `default_provider` when there is one, else the resolvers are asked in order. `hint` gives the names that an unknown
-    word may have meant.
-    Raises `InvalidRequest` for an unknown word, an unknown provider, an empty element and a loop of aliases.
+    `default_provider` when there is one, else the resolvers are called in order. `hint` returns the names that an
+    unknown word may mean. Raises `InvalidRequest` for an unknown word, an unknown provider, an empty element and a loop
+    of aliases.
     """
     targets: dict[ModelName, None] = {}
     stack = [_Open("", iter(elements(spec)))]
@@ -113,14 +115,14 @@ def expand(
                 raise _unknown(word, hint)
         if word in begun and word not in finished:
             raise InvalidRequest(f"the alias {word!r} leads back to itself: {_loop(word, stack)}")
-        if word not in finished:  # a word that was expanded before would add nothing new
+        if word not in finished:  # expanding a word again would add no target
             begun.add(word)
             stack.append(_Open(word, iter(elements(inner))))
     return list(targets)
 
 
 def expand_in(catalog: Mapping[str, Any], spec: str, aliases: Mapping[str, str]) -> list[ModelName]:
-    """`expand` with what a catalogue knows, which is the registry as the router sees it."""
+    """`expand` with the data of a catalogue, which is the registry as the router sees it."""
     providers = catalog["providers"]
 
     def hint(word: str) -> list[str]:
@@ -148,14 +150,14 @@ def _unknown(word: str, hint: Hint | None) -> InvalidRequest:
 
 
 def did_you_mean(found: Sequence[str]) -> str:
-    """The advice of an error that knows what was probably meant; empty when it does not."""
+    """Return the advice of an error that has suggestions; empty when it has none."""
     return f"did you mean {' or '.join(found)}?" if found else ""
 
 
 def nearest(word: str, aliases: Iterable[str], models: Iterable[str], providers: Iterable[str]) -> list[str]:
-    """What an unknown word may have meant, the likeliest first: the models of just this name, or the aliases, models and
-    providers whose names are like it."""
-    from difflib import get_close_matches  # who makes no mistake does not wait for it
+    """Return what an unknown word may mean, the likeliest first: the models of exactly this name, or the aliases,
+    models and providers with similar names."""
+    from difflib import get_close_matches  # imported only after a mistake
 
     provider, mark, name = word.partition(":") if ":" in word else word.partition("/")
     if mark:
@@ -181,7 +183,7 @@ def _loop(word: str, stack: Sequence[_Open]) -> str:
 
 
 def unknown_provider(name: str, meant: Sequence[str] = ()) -> InvalidRequest:
-    """The error for a provider that is in no row and in no DSN; `meant` are names that were probably meant."""
+    """Return the error for a provider that is in no row and in no DSN; `meant` are suggestions."""
     message = (
         f"there is no provider {name!r}: it is neither in the registry nor in the environment as {dsn_variable(name)}"
     )
@@ -189,5 +191,5 @@ def unknown_provider(name: str, meant: Sequence[str] = ()) -> InvalidRequest:
 
 
 def dsn_variable(provider: str) -> str:
-    """The environment variable that may hold the DSN of a provider: `my-box` is `LLM_MY_BOX`."""
+    """Return the environment variable that may hold the DSN of a provider: for `my-box` it is `LLM_MY_BOX`."""
     return "LLM_" + re.sub(r"[^A-Z0-9]", "_", provider.upper())

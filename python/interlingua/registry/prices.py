@@ -1,7 +1,8 @@
 """
-Money: what an answer costs, from dated price tables, exactly (spec/5-usage-and-cost.md).
+The exact cost of an answer, from dated price tables (spec/5-usage-and-cost.md).
 
-Rates and costs are decimals; no binary float is ever involved. What no table prices is unpriced: None, never 0.
+Rates and costs are decimals; binary floats are never used. A model without a price in the table is unpriced: None,
+never 0.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,8 @@ class Rates(TypedDict, total=False):
 
 
 class LongPrompt(Rates, total=False):
-    """The rates of a whole answer whose prompt is longer than `over_tokens`; unpriced when it names no rates."""
+    """The rates of an answer whose prompt is longer than `over_tokens`. They apply to the whole answer; without rates
+    it is unpriced."""
 
     over_tokens: Required[int]
 
@@ -32,33 +34,33 @@ class Price(Rates, total=False):
     """One row of a price table."""
 
     version: str
-    """The table that the row stands in."""
+    """The version of the table that contains the row."""
     long_prompt: LongPrompt
 
 
-# wide enough for every count and rate; what is wider all the same is refused and never rounded
+# wide enough for every count and rate; a wider result raises an error and is never rounded
 _EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow])
-_MOST_DIGITS = 30  # before the point of a rate; more is a slip
+_MOST_DIGITS = 30  # before the point of a rate; more is a mistake
 
 
 def cost(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Decimal | None:
-    """What an answer costs in US dollars, each bucket counted once; None when it is unpriced.
+    """Return the cost of an answer in US dollars, with each bucket counted once; None when it is unpriced.
 
     Missing rates: a cached read and a cache write cost as much as input, a one-hour write as much as a cache write.
-    Raises `InvalidRequest`, with a pointer into the usage or the row of the table, when a rate is not a decimal or a count
-    is not a whole number.
+    Raises `InvalidRequest`, with a pointer into the usage or the row of the table, when a rate is not a decimal or a
+    count is not a whole number.
     """
     amount = cost_text(usage, price)
     return None if amount is None else Decimal(amount)
 
 
 def cost_text(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> str | None:
-    """`cost` as the contract writes it."""
+    """Return `cost` as text, as the contract writes it."""
     try:
         return _cost(usage, _rates(usage, price))
     except DecimalException:
         raise InvalidRequest(
-            "the cost has more digits than can be exact; is a rate or a count wrong?", path="/price"
+            "the cost has too many digits to be exact; check the rates and the counts", path="/price"
         ) from None
 
 
@@ -84,12 +86,12 @@ def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> str | No
 
 
 def text(amount: Decimal) -> str:
-    """An amount as the contract writes it: plain digits, no exponent, no needless zeros."""
+    """Return an amount as the contract writes it: plain digits, no exponent, no needless zeros."""
     return format(amount.normalize(_EXACT), "f")
 
 
 def prompt_tokens(usage: Mapping[str, Any]) -> int:
-    """The whole prompt: the three input buckets do not overlap."""
+    """Return the number of tokens of the whole prompt: the sum of the three input buckets, which do not overlap."""
     return (
         _count(usage, "input_tokens")
         + _count(usage, "cached_input_tokens")
@@ -105,7 +107,7 @@ def _rates(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Mapping
         return price
     over = long_prompt.get("over_tokens") if isinstance(long_prompt, Mapping) else None
     if not isinstance(over, int) or isinstance(over, bool) or over < 0:
-        message = "the rates of a long prompt begin over a count of tokens: a whole number, 0 or more"
+        message = "the rates of a long prompt need a count of tokens above which they apply: a whole number, 0 or more"
         raise InvalidRequest(message, path="/price/long_prompt/over_tokens")
     return long_prompt if prompt_tokens(usage) > over else price
 

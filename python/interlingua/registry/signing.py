@@ -1,8 +1,9 @@
 """
-Providers whose calls are signed instead of carrying a key: for whom to sign, and with which credentials of the environment.
+Providers whose calls are signed instead of carrying a key: the service to sign for, and the credentials in the
+environment.
 
-What a row says in `auth.signing`, beside the header of a key: `{"scheme": "sigv4", "service": "bedrock"}`.
-A key, where there is one, stands over a signature.
+A row has `auth.signing` in addition to the header of a key: `{"scheme": "sigv4", "service": "bedrock"}`.
+A key, where there is one, takes precedence over a signature.
 """
 
 import re
@@ -19,7 +20,7 @@ ELSEWHERE = (
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 )
-"""Variables that say where credentials are, when they are not in the environment themselves."""
+"""Variables that state where credentials are, when they are not in the environment themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class Signing:
-    """For whom a call is signed. Without `credentials` the caller looks for them outside of the environment."""
+    """The service for which a call is signed. Without `credentials` the caller searches for them outside of the
+    environment."""
 
     scheme: str
     service: str
@@ -42,7 +44,7 @@ class Signing:
 
 
 def signing(row: Mapping[str, Any], base_url: str | None, environment: Mapping[str, str]) -> Signing | None:
-    """How the calls to a provider are signed; None when they are not."""
+    """Return how the calls to a provider are signed; None when they are not."""
     about = (row["auth"] or {}).get("signing")
     if about is None:
         return None
@@ -53,7 +55,7 @@ def signing(row: Mapping[str, Any], base_url: str | None, environment: Mapping[s
 
 
 def credentials(environment: Mapping[str, str]) -> Credentials | None:
-    """The credentials that stand in the environment, if they are whole."""
+    """Return the credentials in the environment, if they are complete."""
     access_key = environment.get("AWS_ACCESS_KEY_ID", "").strip()
     secret_key = environment.get("AWS_SECRET_ACCESS_KEY", "").strip()
     token = environment.get("AWS_SESSION_TOKEN", "").strip()
@@ -61,7 +63,8 @@ def credentials(environment: Mapping[str, str]) -> Credentials | None:
 
 
 def can_sign(row: Mapping[str, Any], environment: Mapping[str, str]) -> bool:
-    """Whether the calls to a provider are signed and there is something to sign them with, as far as variables tell."""
+    """Whether the calls to a provider are signed and there are credentials for it, as far as environment variables
+    show."""
     if "signing" not in (row["auth"] or {}):
         return False
     return credentials(environment) is not None or any(environment.get(name) for name in ELSEWHERE)

@@ -1,12 +1,13 @@
 """
 What of a request is still as it was read from this wire (spec/2-requests.md#edited).
 
-What was not edited goes back as it came, whatever rule of the wire or of the model it breaks: the provider is its judge. What
-an edit made is repaired, and reported, as in a request of any other origin. To tell the two apart, a reader keeps in the
-`encoding` of the request its members as they were `read`, and `true` for what else a rule may be about (`_FACTS`).
+What was not edited goes back as it came, whatever rule of the wire or of the model it breaks: the provider is its
+judge. What an edit made is repaired, and reported, as in a request of any other origin. To tell the two apart, a reader
+keeps in the `encoding` of the request its members as they were `read`, and `true` for what else a rule may be about
+(`_FACTS`).
 
-A rule names the members that it is about, and asks whether they are as they were read: then it does not apply.
-Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
+A rule names the members that it is about, and asks whether they are as they were read: then it does not apply. Why:
+spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +47,8 @@ _FACTS: Final = frozenset((TOOLS, TOOLLESS, STRICT, PREFILL, JSON_UNMENTIONED, M
 def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] = (), *, empty: bool = False) -> None:
     """Keeps in the form of a request that was just read what its members said, before anybody can edit them.
 
-    `facts` are those that the reader knows already. `empty`: there is nothing to answer, which goes back while the same speak.
+    `facts` are those that the reader knows already. `empty`: there is nothing to answer, which goes back while the same
+    speak.
     """
     read: dict[str, Any] = {}
     for name, value in request.items():
@@ -98,8 +100,8 @@ def _copy(value: Any) -> Any:
 
 
 def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
-    """Notes an oddity of an item that was just read, in its `encoding`; the value may tell in which place it is one. `state`
-    makes a provider state."""
+    """Notes an oddity of an item that was just read, in its `encoding`; the value may tell in which place it is one.
+    `state` makes a provider state."""
     if "provider_state" not in item:
         item["provider_state"] = state()
     item["provider_state"].setdefault("encoding", {})[oddity] = value
@@ -116,8 +118,8 @@ def _value(request: Request, member: str) -> Any:
 class AsRead:
     """A request beside what was kept of it when it was read; of one that was read elsewhere nothing is as read.
 
-    `same_origin`: it was read from this wire; `encoding`: how it was spelt. `same_model`: and it goes to the model that it was
-    written for.
+    `same_origin`: it was read from this wire; `encoding`: how it was spelt. `same_model`: and it goes to the model that
+    it was written for.
     """
 
     __slots__ = ("_read", "_request", "_was_kept", "encoding", "same_model", "same_origin")

@@ -1,14 +1,16 @@
 """
 A value of a wire beside another: where they differ, and how one becomes the other again.
 
-What came and what is written are compared place by place. Of each place that differs is kept, by JSON Pointer, one of these:
+What came and what is written are compared place by place. Of each place that differs is kept, by JSON Pointer, one of
+these:
 
-- `raw`, what stood there (nothing, where it is missing), and `written`, an imprint of what is written instead: at the place, or of
-  the element of a list in which it stands, for an edit may put another one there. Of a list or an object for which nothing is
-  written, the imprint is of the object that held it, which may say what it says. It is put back where the same is written again.
+- `raw`, what stood there (nothing, where it is missing), and `written`, an imprint of what is written instead: at the
+  place, or of the element of a list in which it stands, for an edit may put another one there. Of a list or an object
+  for which nothing is written, the imprint is of the object that held it, which may say what it says. It is put back
+  where the same is written again.
 - `raw` alone: a value that says nothing beside what is written. It is put back where nothing stands.
-- a `word`, for the same in other letters: a lone text as a string or a list, base64 in another alphabet. It is put back wherever
-  something of the kind stands.
+- a `word`, for the same in other letters: a lone text as a string or a list, base64 in another alphabet. It is put back
+  wherever something of the kind stands.
 - a `name`, which a member had in snake_case. It is put back wherever the member stands.
 
 None of it is put on what is opaque: another spelling of that is another value.
@@ -94,8 +96,8 @@ def _compare_members(path: Path, raw: Item, written: Item, element: Any, spellin
 
 
 def _has_no_effect(name: str, value: Any, path: Path) -> bool:
-    """Whether a member of an element of a list holds a default, or says what the place of the element says: its position, or
-    that a call is one of a function."""
+    """Whether a member of an element of a list holds a default, or says what the place of the element says: its
+    position, or that a call is one of a function."""
     if name == "type" and value == "function":
         return True
     return value is None or value is False or (name == "index" and type(value) is int and value == path[-1])
@@ -104,8 +106,8 @@ def _has_no_effect(name: str, value: Any, path: Path) -> bool:
 def read_elements(
     read: Any, items: list[Any], reading: Any, member: str, silent: str, spellings: Spellings
 ) -> list[Item]:
-    """The blocks of the elements of a list, each read without the member (`silent`) that says nothing beside its place: that is
-    kept with the spellings of the item whose `member` the list is. What is opaque is kept with it."""
+    """The blocks of the elements of a list, each read without the member (`silent`) that says nothing beside its place:
+    that is kept with the spellings of the item whose `member` the list is. What is opaque is kept with it."""
     blocks: list[Item] = []
     for number, item in enumerate(items):
         if silent in item and _has_no_effect(silent, item[silent], (number,)):
@@ -188,8 +190,8 @@ def _in_form(word: str, value: Any) -> Any:
 
 
 def with_spellings(spellings: Spellings, written: Any, opaque: Sequence[Any] = ()) -> tuple[Any, bool]:
-    """What is written, with each place as it came where that still fits; and whether it did everywhere. `opaque` are values that
-    may stand in it, for an edit may have put one where something else stood."""
+    """What is written, with each place as it came where that still fits; and whether it did everywhere. `opaque` are
+    values that may stand in it, for an edit may have put one where something else stood."""
     made = written.copy() if type(written) is dict else written
     fits = True
     names: list[tuple[Sequence[str], str]] = []
@@ -236,7 +238,8 @@ def _stands_in(opaque: Sequence[Any], written: Any, steps: Sequence[str]) -> boo
 
 
 def _known(written: Any, steps: Sequence[str]) -> Any:
-    """By what a place is known: the element of a list in which it stands, what is written there, or the object that lacks it."""
+    """By what a place is known: the element of a list in which it stands, what is written there, or the object that
+    lacks it."""
     for step in steps:
         inner = _value(written, (step,))
         if type(written) is list:
