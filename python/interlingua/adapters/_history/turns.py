@@ -290,8 +290,9 @@ class Turns(Generic[W]):
         blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
         member, assistant, late = self.member, self.assistant, self.late
         position = self.first
-        # the open wire message: `speaker` is its role and `content` its list; `anchor` is the position of the message that
-        # neighbours are merged into, and `anchor_role` its role; `state` is the state with the members that it gets
+        # the open wire message: `speaker` is its role and `content` its list; `anchor` is the position of the message
+        # that neighbours are merged into, and `anchor_role` its role; `state` is the state with the members that it
+        # gets
         speaker = anchor_role = ""
         content: list[Item] = [{}]
         anchor = -1
