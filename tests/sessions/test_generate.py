@@ -334,7 +334,7 @@ async def test_what_was_said_since_stays_where_it_is(open_sessions: Open) -> Non
     await chat.append(user())
     await chat.say("Hi", key="k")
     assert len(await chat.history()) == 4
-    with pytest.raises(Conflict, match="has gone on since"):
+    with pytest.raises(Conflict, match="has continued since"):
         await chat.say("Hi", key="k")
     assert len(sessions.fake.sent) == 2
     sent = sessions.fake.sent[1].request["messages"]
