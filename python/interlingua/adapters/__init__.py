@@ -1,7 +1,7 @@
 """
 The wires, by name: the modules of this folder, and those that installed packages name in the entry-point group
-`interlingua.adapters`, which cannot take the name of one that is here. A module is imported when it is first asked for, and
-installed packages are looked through only for a name that is not here.
+`interlingua.adapters`. An installed adapter cannot replace one of this folder. A module is imported when it is first
+used. Installed packages are searched only for a name that is not in this folder.
 """
 
 import importlib
@@ -25,7 +25,8 @@ def _here() -> frozenset[str]:
 
 @cache
 def installed() -> "dict[str, EntryPoint]":
-    """The adapters that installed packages name. Looked up once: it reads the metadata of every installed package."""
+    """Return the adapters that installed packages name. The result is cached: the search reads the metadata of every
+    installed package."""
     from importlib.metadata import entry_points
 
     return {entry.name: entry for entry in entry_points(group=GROUP)}
@@ -33,12 +34,12 @@ def installed() -> "dict[str, EntryPoint]":
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all adapters, sorted."""
+    """Return the names of all adapters, sorted."""
     return tuple(sorted({*_here(), *installed()}))
 
 
 def is_one(name: str) -> bool:
-    """Whether there is an adapter of this name."""
+    """Whether an adapter of this name exists."""
     return name in _here() or name in installed()
 
 
@@ -51,7 +52,8 @@ def _nearest(name: str) -> str:
 
 @cache
 def get(name: str) -> Adapter:
-    """The module of an adapter (`Adapter`: what it offers). Raises `InvalidRequest` when there is none of that name."""
+    """Return the module of an adapter (`Adapter` is its contract). Raises `InvalidRequest` if there is none of that
+    name."""
     if name in _here():
         return cast("Adapter", importlib.import_module(f"{__name__}.{name}"))
     if name in installed():

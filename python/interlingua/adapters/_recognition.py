@@ -1,10 +1,10 @@
 """
-Which wire a body looks like: for errors that say so, never to decide how something is read.
+Guess which wire a body belongs to. Error messages name the guess; it never decides how something is read.
 
-A body is flattened into marks, the paths of its members with `[]` for the elements of a list, and `=` before the value of
-members that name a kind (`type`, `role`, `object`). Each wire has a row of marks that are its own, from the documentation
-of its provider; the wires with the most marks in a body are what it looks like. A row is missing for a wire that an
-installed package brings: its bodies look like nothing.
+A body is flattened into marks: the paths of its members, with `[]` for the elements of a list, and `=` before the
+value of a member that names a kind (`type`, `role`, `object`). Each wire has a row of its own marks, from the
+documentation of its provider. The guess is the wires with the most marks in a body. A wire that an installed package
+brings has no row: its bodies are not recognised.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from typing import Any, Final
 CANONICAL: Final = "canonical"
 _KINDS: Final = frozenset(("type", "role", "object"))
 _DEEPEST: Final = 6
-_MOST: Final = 20  # elements of a list that are looked at
+_MOST: Final = 20  # elements of a list that are inspected
 
 
 def _rows(words: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """The marks of wires, which are written as words."""
+    """Return the marks of each wire as a set, from a text with spaces between them."""
     return {wire: frozenset(marks.split()) for wire, marks in words.items()}
 
 
@@ -83,7 +83,7 @@ _REQUESTS: Final = _rows(
 )
 _OF_GEMINI: Final = "candidates candidates[].content modelVersion promptFeedback responseId usageMetadata"
 _OF_OLLAMA: Final = "created_at done done_reason eval_count load_duration prompt_eval_count"
-"""The marks of answers of wires whose streams consist of answers."""
+"""The marks of responses on the wires whose streams consist of responses."""
 _RESPONSES: Final = _rows(
     {
         CANONICAL: "finish_reason message.content[].type message.metadata message.schema_version",
@@ -118,21 +118,21 @@ _ROWS: Final = {"request": _REQUESTS, "response": _RESPONSES, "stream": _STREAMS
 
 
 def recognised(body: Any, kind: str) -> list[str]:
-    """The wires that a `request`, a `response` or the first event of a `stream` looks like, `canonical` among them;
-    several when nothing tells them apart, none when nothing is distinctive."""
+    """Return the wires that a `request`, a `response` or the first event of a `stream` may belong to; `canonical` can
+    be one of them. Several if they have equally many marks, none if the body has no mark."""
     found = scores(body, kind)
     most = max(found.values())
     return [wire for wire, score in found.items() if score == most] if most else []
 
 
 def scores(body: Any, kind: str) -> dict[str, int]:
-    """How many marks of each wire a `request`, a `response` or the first event of a `stream` has."""
+    """Return how many marks of each wire a `request`, a `response` or the first event of a `stream` has."""
     marks = marks_of(body)
     return {wire: len(row & marks) for wire, row in _ROWS[kind].items()}
 
 
 def marks_of(body: Any) -> set[str]:
-    """The paths of all members of a body, and the values of those that name a kind."""
+    """Return the paths of all members of a body, and the values of those that name a kind."""
     marks: set[str] = set()
     if isinstance(body, dict):
         _mark(body, "", marks, _DEEPEST)

@@ -1,11 +1,13 @@
 """
-Items of a wire both ways, by rows: parts, calls, tools, messages.
+Reading and writing of a wire's items by rows: parts, calls, tools, messages.
 
-A wire says once of each member of an item how it is read and how it is written. How the item was spelt is no matter of a row:
-what is written otherwise than it came is put back by comparison (`_engine.verbatim`), and a reader is told here what may be so.
+A wire defines each member of an item once: how it is read and how it is written. A row does not handle the spelling of
+an item. If an item is written otherwise than it came, `_engine.verbatim` puts it back by comparison. Reading by a row
+sets `Reading.must_compare` where this may be the case.
 
-- A member that no row names is kept for this wire alone (`fields`), and so is an unreadable value of one that is `soft`.
-- A canonical member that no row covers is a loss by construction; what it is called and how grave it is stands in `_UNSAID`.
+- A member that no row names is kept for this wire alone, in the `fields` of the provider state. So is a value of a
+  `soft` member that cannot be read.
+- A canonical member that no row covers is reported as a loss. `_NOT_WRITTEN` has the code, severity and message.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,20 +30,47 @@ from interlingua.canonical.loss import Loss, Path, pointer
 Item = dict[str, Any]
 
 _EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
-"""Canonical members that are no matter of a row."""
+"""Canonical members that a row does not handle."""
 ABSENT: Final = object()
-"""Nothing is said: the member is not written."""
+"""Stands for a member that is absent: a `write` returns it for a member that is not to be written."""
 
 
 class Member:
-    """A member of a wire's item.
+    """A member of a wire's item: how it is read and how it is written.
 
-    `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
-    for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
-    `usual` tells whether a value is written as it came; without it, all are that are understood.
-    `always`: the wire has the member always.
-    `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
-    `null`: null is a value like any other.
+    - `name`: its name on the wire.
+    - `covers`: the canonical members that it states, so that they are not reported as a loss; `canonical_name` is the
+      first of them. A member that covers none is read, but never written.
+    - `read`: stores the value in the canonical item. It raises TypeError or KeyError for a value that it does not
+      understand.
+    - `write`: returns the value for the wire, or `ABSENT`. It adapts the value to the target, and reports what that
+      changes.
+    - `kind`: the type of a value that is the same on both sides. `read` and `write` are not called then.
+    - `plain`: the type of a value that is stored under `canonical_name` as it is; `read` and `usual` are not called for
+      it. It may still be written by a rule.
+    - `empty`: whether that holds for an empty value of the type, too. Without it, an empty value is read as any other
+      value is.
+
+    What happens with an unusual value:
+
+    - `needed`: if it is absent or null, the whole item cannot be read (KeyError or TypeError).
+    - `always`: the wire always writes the member. If it is absent, the item must be compared, for it is written
+      otherwise.
+    - `null`: null is passed to `read` as a value. Without it, null is the same as absence, and the item must be
+      compared.
+    - `usual`: whether a value that was read is written exactly as it came; if not, the item must be compared. Without
+      it, every value that can be read is written as it came.
+    - `soft`: a value that cannot be read is no error. It is kept in the `fields` of the provider state.
+
+    "Must be compared" sets `Reading.must_compare`. If the caller of `read_item` passes `spellings`, a null, and an
+    absent member that is both `always` and `null`, are noted there instead, and the item need not be compared for them.
+
+    For a value that is an object with members of its own (`inside`):
+
+    - `row`: the row of that object. Its members state something of the same canonical item.
+    - `alone`: the name of one member of the object. The wire may have the bare value of this member in place of the
+      object.
+    - `optional`: the object is written only if it has a member, and it may be absent.
     """
 
     __slots__ = (
@@ -71,32 +100,38 @@ class Member:
         self.needed = needed
         self.soft = soft
         self.null = null
-        self.kind: type | None = None  # of a value that is the same on both sides
-        self.plain: type | None = None  # of one that is read so, however it is written
-        self.empty = True  # an empty value is plain, too
+        self.kind: type | None = None  # set by `same` and its like
+        self.plain: type | None = None  # the type for the fast path of reading
+        self.empty = True  # an empty value takes the fast path, too
         self.canonical_name = covers[0] if covers else ""
-        self.row: ItemRow | None = None  # of a value that is an object
-        self.alone = ""  # the one member of that object that may stand for it
-        self.optional = False  # that object stands only where it holds something
+        self.row: ItemRow | None = None  # the last three are set by `inside`
+        self.alone = ""
+        self.optional = False
 
 
 class Mark(Protocol):
-    """The mark for the cache that an item of a wire may carry, beside its members."""
+    """The mark for the cache that an item of a wire may have in addition to its members."""
 
     def read(self, fields: Item, item: Item, encoding: Item, reading: Any) -> None:
-        """Takes a readable mark out of the members that no row names, and notes in `encoding` how it was spelt."""
+        """Move a readable mark from `fields`, the members that no row names, to the item; note its spelling in
+        `encoding`."""
 
     def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Any) -> None:
-        """Puts the mark on the item, or reports that it has no place; `path` is that of the mark."""
+        """Write the mark, or report that it has no place; `path` is that of the mark."""
 
 
 class ItemRow:
-    """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
-    that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
-    `signed`: a member says the signature of the item's state. `excludes` are names that no other member has beside these.
+    """The members of which an item of a wire consists.
 
-    Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`),
-    perhaps inside of an object.
+    - `tag`: members with a fixed value, such as `type`. On reading, each may be absent, null or an empty text.
+    - `members`: the members that have a meaning.
+    - `mark`: how the mark for the cache is read and written.
+    - `beside`: canonical members that the wire writes or reports elsewhere; they are not reported here.
+    - `signed`: a member states the signature of the item's provider state, so it is not reported as a loss.
+    - `excludes`: names that a kept member must not have when it is written next to the members of this row.
+
+    The row derives its plain shape, which most items have: the tag, and only members whose values have their `plain`
+    type. They are in the item itself or in one object (`object`). `_read_plain` reads such an item fast.
     """
 
     __slots__ = (
@@ -146,8 +181,11 @@ class ItemRow:
 
 
 def inside(name: str, row: ItemRow, alone: str = "", *, optional: bool = False) -> Member:
-    """A member that is an object with members of its own, which say something of the same item. The value of its member
-    `alone` may stand in the place of the object. One that is `optional` stands only where it holds something."""
+    """A member that is an object, whose members state something of the same canonical item.
+
+    The wire may have the bare value of the object's member `alone` in place of the object. An `optional` object is
+    written only if it has a member.
+    """
 
     def write(item: Item, writing: Writing, path: Path) -> Any:
         inner = _write_members(row, item, writing, path)
@@ -176,11 +214,12 @@ def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
 
 
 def read_item(row: ItemRow, wire: Any, item: Item, reading: Reading, spellings: Spellings | None = None) -> Item:
-    """Reads the members of a wire's item into a canonical one, which gets a provider state where something is to be kept and
-    it has none. `spellings` takes the places in which null stands and nothing is written, or the other way round; without it they
-    are unusual.
+    """Read the members of a wire's item into a canonical item, and return that.
 
-    Raises TypeError or KeyError for what is not such an item. The caller keeps it whole then, or refuses it.
+    The item gets a provider state if something is to be kept and it has none. `spellings` receives the places where the
+    wire has null and nothing is written, or the other way round. Without `spellings`, such an item must be compared.
+
+    Raises TypeError or KeyError if the value is not such an item. The caller then keeps it whole, or refuses it.
     """
     if type(wire) is not dict:
         raise TypeError("an item must be an object")
@@ -200,7 +239,10 @@ def read_item(row: ItemRow, wire: Any, item: Item, reading: Reading, spellings: 
 
 
 def _read_plain(row: ItemRow, wire: Wire, item: Item) -> bool:
-    """Reads an item of the plain shape; False for any other, of which nothing is read that would be read otherwise."""
+    """Read an item of the plain shape, and return True; return False for any other item.
+
+    What was stored of another item by then is what `_read_members` stores, too.
+    """
     named = len(row.tag)
     if len(wire) > named + (1 if row.object else len(row.plain)):
         return False
@@ -225,7 +267,11 @@ def _read_plain(row: ItemRow, wire: Wire, item: Item) -> bool:
 def _read_members(
     row: ItemRow, wire: Wire, item: Item, reading: Reading, spellings: Spellings | None, place: str
 ) -> Item:
-    """Reads by a row; gives the members that it does not name. `place` is where the object stands in the item."""
+    """Read an object by a row, and return the members that are kept: those that the row does not name, and `soft` ones
+    that cannot be read.
+
+    `place` is the JSON Pointer of the object in the item.
+    """
     read = 0
     for name, value in row.tag.items():
         given = wire.get(name, ABSENT)
@@ -313,7 +359,8 @@ def _understands(member: Member, raw: Any, reading: Reading) -> bool:
 
 
 def opaque(value: Any, kind: Any, reading: Reading) -> Item:
-    """An item of the wire without canonical meaning, kept whole. Raises TypeError for what is no object."""
+    """An opaque block: an item of the wire without canonical meaning, kept whole. Raises TypeError for a value that is
+    no object."""
     if type(value) is not dict:
         raise TypeError(kind)
     item: Item = {"type": "opaque", **reading.endpoint.state(), "value": value}
@@ -328,7 +375,7 @@ def opaque(value: Any, kind: Any, reading: Reading) -> Item:
 
 
 def write_item(row: ItemRow, item: Item, writing: Writing, path: Path) -> Wire:
-    """Writes a canonical item by a row, and reports what the wire does not say of it."""
+    """Write a canonical item by a row, and report what the wire has no place for."""
     state: Item | None = item.get("provider_state")
     wire = _write_members(row, item, writing, path)
     if row.mark is not None and item.get("cache") is not None:
@@ -355,7 +402,7 @@ def _write_members(row: ItemRow, item: Item, writing: Writing, path: Path) -> Wi
 
 
 def _write_state(state: Item, row: ItemRow, wire: Wire, writing: Writing, path: Path) -> None:
-    """Writes what the state of an item holds for this wire alone, and reports what of it has no place."""
+    """Write what the state of an item holds for this wire alone, and report what of it has no place."""
     if not writing.endpoint.owns(state):
         report_lost_state(state, writing.loss, path)
         return
@@ -366,7 +413,8 @@ def _write_state(state: Item, row: ItemRow, wire: Wire, writing: Writing, path: 
 
 
 def _put_back(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> None:
-    """Writes what is kept for this wire alone, where nothing else says it."""
+    """Write the members that are kept for this wire alone; report those that a canonical member states or that have no
+    place."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
         if where[-1] in wire or len(where) > len(path) + 1:
             writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
@@ -375,15 +423,19 @@ def _put_back(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing
 
 
 def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
-    """An object with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    """A copy of an object with the members of a tree that it lacks; members that it already has are reported."""
     made = dict(wire)
     _put_back(fields, made, None, path, writing)
     return made
 
 
 def _lay_over(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
-    """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
-    already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
+    """Add the members of the tree `fields` to the object `wire`.
+
+    Return the paths of the branches that found no place, and whether any branch found one. If none did, the caller
+    reports the tree as a whole. The `row` of the object states which of its members are objects; without a row, each of
+    them may be.
+    """
     covered_paths: list[Path] = []
     found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
@@ -453,7 +505,8 @@ _NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 def report_not_written(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
-    """Reports the members of a canonical item that its wire has no member for; one that says nothing is none."""
+    """Report the members of a canonical item that its wire has no member for, except those whose value has no effect
+    (null, false, an empty list)."""
     for name, value in item.items():
         if name in covered:
             continue
@@ -470,7 +523,7 @@ def report_not_written(item: Item, covered: frozenset[str], loss: Loss, path: Pa
 
 
 def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, soft: bool = False) -> Member:
-    """A text. One that the wire wants to be `filled` is odd when it is empty."""
+    """A text. If the wire wants it `filled`, an empty text is unusual."""
     member = same(wire, name, str, needed=needed, soft=soft)
     if filled:
         member.usual = bool
@@ -489,7 +542,7 @@ def by_rule(
     needed: bool = False,
     soft: bool = False,
 ) -> Member:
-    """A member that is read as it is, and written by a rule."""
+    """A member whose value of the type `kind` is stored as it is, and written by a rule."""
 
     def read(raw: Any, item: Item, _: Any) -> None:
         if type(raw) is not kind:
@@ -502,14 +555,14 @@ def by_rule(
 
 
 def filled(wire: str, name: str) -> Member:
-    """A text without which there is no such item."""
+    """A text without which the item cannot be read; an empty text is none."""
     member = Member(wire, (name,), _unread, lambda item, writing, path: item[name], needed=True)
     member.plain, member.empty = str, False
     return member
 
 
 def tool_name(write: Callable[[Item, Any, Path], Any] | None = None) -> Member:
-    """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
+    """The name of a tool, which is written in the grammar of the target. Without a name, the item cannot be read."""
     member = Member("name", ("name",), _unread, write or _written_tool_name, needed=True)
     member.plain, member.empty = str, False
     return member

@@ -1,4 +1,4 @@
-"""What every reader carries: whose wire it is, and which call has which canonical id."""
+"""The state of a reader: the endpoint whose wire it reads, and the canonical ids of the calls that it met."""
 
 from typing import Any
 
@@ -9,12 +9,17 @@ Item = dict[str, Any]
 
 
 class Reading:
-    """Whose wire is read, and the calls that were met so far.
+    """The endpoint whose wire is read, and the calls that were met so far.
 
-    `must_compare`: something was read that may be written otherwise than it came. `names`: those of tools that are called or offered.
-    `calls`: wire id and name of each call, by its canonical id; those that are `open` are of the latest turn, and wait for their
-    results. `documents`: what documents are known by. `marks`: how many marks for the cache there are. `prefix` stands before
-    the names of calls without ids, so that two answers do not give the same canonical id.
+    - `must_compare`: something was read that may be written otherwise than it came, so the items must be written and
+      compared (`_engine.verbatim.may_differ`).
+    - `names`: the names of the tools that are called or offered.
+    - `calls`: wire id and name of each call, by its canonical id.
+    - `open`: the canonical ids of the calls of the latest turn that have no result yet.
+    - `documents`: the keys by which documents are known.
+    - `marks`: the number of marks for the cache.
+    - `prefix`: is put before the key of a call that has no wire id, so that two responses do not give the same
+      canonical id. A call that has a wire id does not use it.
     """
 
     __slots__ = (
@@ -43,20 +48,20 @@ class Reading:
         return {**self.origin, **members}
 
     def opaque(self, kind: str, value: Item) -> Item:
-        """An item of the wire without canonical meaning, verbatim."""
+        """An opaque block: an item of the wire without canonical meaning, verbatim."""
         return {"type": "opaque", **self.origin, "kind": kind, "value": value}
 
     def turn(self) -> None:
-        """The model speaks anew: results answer its calls from here on."""
+        """Begin a new turn of the model: later results answer the calls of this turn."""
         self.open.clear()
 
     def call(self, wire_id: str | None, name: str = "") -> str:
-        """The canonical id of a call; a wire id that is used again names a further call."""
+        """Register a call and return its canonical id; a wire id that is used again names a further call."""
         key = f"{self.prefix}{name}" if wire_id is None else wire_id
         met = self._met.get(key, 0)
         self._met[key] = met + 1
         canonical = self._ids.tool(self.adapter, key, met)
-        if canonical in self.calls:  # derived from an id that was taken away, and that another call has as well
+        if canonical in self.calls:  # the id was derived from one that was removed, and another call has that, too
             canonical = self._ids.tool(self.adapter, key, met + 1)
         self.calls[canonical] = wire_id, name
         self.open.append(canonical)
@@ -67,10 +72,15 @@ class Reading:
         return canonical
 
     def result(self, wire_id: str | None, name: str | None = None) -> tuple[str, str | None]:
-        """The canonical id of the call that a result answers, and the result's own id, where it is not that of the call.
+        """Take the call that a result answers; return its canonical id, and the result's own wire id if it is not that
+        of the call.
 
-        The call is found by its id. Where none has that, or there is none, it is found by its name, and for a result without an
-        id by its place: a name that no open call has is one that the client gave it.
+        A call is found by its wire id. If no call has the id, or the result has none, it is found by its name. For a
+        result without an id, it is then the first open call: a name that no open call has was given by the client. If
+        no call is found, the canonical id is a derived one that is not in `calls`.
+
+        The call is closed. `must_compare` is set if no call was found, or if the call is not the first open one. The
+        second value is None if the ids are the same, and for a result without an id.
         """
         if wire_id is not None and self.open and self.calls[self.open[0]][0] == wire_id:  # most results
             return self.open.pop(0), None

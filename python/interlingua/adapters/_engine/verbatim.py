@@ -1,18 +1,34 @@
 """
-Items of a wire as they came: messages, tools, answers.
+Restore items of a wire as they came: messages, tools, responses.
 
-A reader says what an item means, a writer how that is said; neither asks how it was spelt, nor whether it was odd. When items
-were read, they are written once. Where they come out otherwise than they came in, that is kept in the `encoding` of the canonical
-item (`came`): how the places that differ came (`spellings`), in an item of this `role`. Where something is reported of the item, what is
-written does not tell all that it says: an imprint of item and report is kept, too (`reported`).
+A reader defines what an item means, and a writer how the wire expresses it. Neither handles its spelling, or whether it
+was unusual.
 
-When the item is written again, what comes out as it did then is put back as it came, and what was reported is taken back. What
-an edit changed comes out otherwise, and is left so. Why: spec/decisions/0048-as-it-came.md.
+After a reader has read items, it has them written once, and compares. If the wire item that is written differs from the
+one that came, the difference is kept in the canonical item: in the member `came` of the `encoding` of its provider
+state. When the item is written again, and comes out as it did then, the original is put back, and what was reported of
+it is taken back. If an edit changed the item, it comes out otherwise, and is left so. Why:
+spec/decisions/0048-as-it-came.md.
 
-One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
-belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
-that is written in its place. What is kept stands in the first canonical item that is written; `before` and `past` count those of
-the group around it.
+Wire items and canonical items need not correspond one to one. One wire item may hold several canonical ones, or the
+other way round, and a writer may join items that came apart. Items that belong together are a group: a range of
+canonical items, the wire items that they were read from, and the wire items that are written of them. Example: two wire
+messages of the user came, each was read as one canonical message, and the writer joins the two. They are one group, of
+two canonical items, two wire items that came, and one that is written.
+
+What is kept of a group is in its home: the first canonical item of the group that is written. The members of `came`:
+
+- `spellings`: of a group with one wire item on each side, the places that differ, and how they came
+  (`_engine.spelling`).
+- `role`: the role of the wire message that was written; a message that is now written with another role is left alone.
+- `whole`: of any other group, all its wire items as they came.
+- `written`: an imprint of each wire item that was written instead of `whole`.
+- `before`: the number of canonical items of the group before its home; without it, none.
+- `past`: the number of canonical items from the home to the end of the group, with the home; without it, one.
+- `reported`: an imprint of the canonical items of the group and of what was reported of them. It is kept where
+  something was reported, for then what is written does not state all that the items mean, and comparing it is not
+  enough.
+- `in_request`: something was reported, and the items were those of a request.
 """
 
 import re
@@ -25,15 +41,18 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
 
 Positions = Sequence[Sequence[int]]
-"""For each item of a list on the wire, the positions of the canonical ones that it holds, in order."""
+"""For each wire item of a list, the positions of the canonical items that it holds, in order."""
 
 CAME: Final = "came"
 _NOTHING: Final[Item] = {}
 
 
 def may_differ(must_compare: bool) -> bool:
-    """Whether what was read is to be written and compared. Most of what comes is seen to be as it is written while it is read;
-    a test has all compared."""
+    """Whether the items that were read are to be written and compared.
+
+    A reader sees of most items that they are written as they came. A test replaces this function and has all items
+    compared.
+    """
     return must_compare
 
 
@@ -41,8 +60,10 @@ def may_differ(must_compare: bool) -> bool:
 
 
 def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, role: str = "") -> None:
-    """Keeps of an item that was just read what is known to be written otherwise than it came, without a comparison. `role` is
-    that of a message on the wire."""
+    """Keep the spellings of an item that was just read, which the reader knows without a comparison.
+
+    `role` is that of a message on the wire.
+    """
     if spellings:
         _keep(item, {"spellings": spellings, "role": role} if role else {"spellings": spellings}, endpoint)
 
@@ -50,9 +71,10 @@ def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, role: s
 def keep_item(
     item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
 ) -> None:
-    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
+    """Keep the differences between an item that was just read (`raw`) and what is written of it.
 
-    `says` is what of the item the report is about, where that is not all of it.
+    `reported` are the entries of the loss report about the item. `says` is the part of the item that they are about, if
+    that is not all of it.
     """
     if spellings := differences(raw, written):
         came = _came(spellings, item, written)
@@ -64,13 +86,13 @@ def keep_item(
 def put_back_item(
     item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
 ) -> Any:
-    """An item as it came, as far as it is written as it was then."""
+    """Return the written item with each place as it came, where the item is written as it was then."""
     came = came_of(item, endpoint)
     return written if came is None else _put_back(came, [item], written, reported, loss, says)
 
 
 def _came(spellings: Spellings, item: Item, written: Item) -> Item:
-    """How an item came; a message of another role has other members."""
+    """What is kept of an item; of a message also its role, for a message of another role has other members."""
     return (
         {"spellings": spellings, "role": written["role"]}
         if "role" in item and "role" in written
@@ -87,23 +109,23 @@ def _keep(item: Item, came: Item, endpoint: Endpoint) -> None:
 def _put_back(
     came: Item, items: list[Item], written: Any, reported: list[Entry], loss: Loss, says: Item | None = None
 ) -> Any:
-    """What is written of items as it came."""
+    """Return one written item as it came; unchanged if what is kept does not fit any more."""
     if "role" in came and came["role"] != written.get("role"):
         return written
     opaque: list[Any] = []
     for there in came["spellings"]:
-        if there.count("/") > 1:  # only within a member there may be what is opaque
+        if there.count("/") > 1:  # an opaque value can only be within a member
             for item in items:
                 _find_opaque(item, opaque)
             break
     made, fits = with_spellings(came["spellings"], written, opaque)
-    if not fits and "reported" in came:  # which is of all that an item says
+    if not fits and "reported" in came:  # a report is about all that an item means
         return written
     return made if _retract(came, items if says is None else [says], reported, loss) else written
 
 
 def _find_opaque(item: Item, found: list[Any]) -> None:
-    """Adds what stands verbatim in a message, in that of an answer, or in a result."""
+    """Add the opaque values of a message, of the message of a response, or of a result to `found`."""
     content = item["message"].get("content") if "message" in item else item.get("content")
     for block in content if type(content) is list else ():
         kind = block.get("type")
@@ -117,9 +139,10 @@ def _find_opaque(item: Item, found: list[Any]) -> None:
 
 
 def _retract(came: Item, items: list[Item], reported: list[Entry], loss: Loss) -> bool:
-    """Takes back what is reported of items that are put back; False where it is something else than when they were read."""
+    """Take back what is reported of items that are put back; return False if the report differs from the one when they
+    were read."""
     if "reported" not in came:
-        return all(entry["code"] != "filler" for entry in reported)  # words that never came had no spelling
+        return all(entry["code"] != "filler" for entry in reported)  # a filler never came, so nothing was spelt so
     if came["reported"] != _imprint_of(items, reported):
         return False
     loss.entries[:] = [entry for entry in loss.entries if entry not in reported]
@@ -127,7 +150,7 @@ def _retract(came: Item, items: list[Item], reported: list[Entry], loss: Loss) -
 
 
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
-    """What items and their report are known by: the place of an item does not matter, and wording is free."""
+    """An imprint of items and their report, without the place of an item and the wording of a message."""
     entries = [
         {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
         | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
@@ -137,11 +160,12 @@ def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
 
 
 _OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")
-"""The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
+"""The beginning of the path of an entry about a message or a tool, in a request or a response."""
 
 
 def _meaning(value: Any) -> Any:
-    """What an item says to a model, and what its provider gave with it; not who had it when, nor how it came."""
+    """The part of an item that has a meaning for a model, and what its provider gave with it: without metadata, times
+    and spelling."""
     if type(value) is dict:
         beside = _BESIDE if "role" in value else _STATE
         meaning = {name: _meaning(item) for name, item in value.items() if name not in beside}
@@ -161,10 +185,13 @@ _BESIDE: Final = _STATE.union("metadata id session_id created_at schema_version 
 
 
 class Items:
-    """A list of canonical items, as `place` in the report names it, and how each is written; `places` tell where each of them
-    is, when they are no list there.
+    """A list of canonical items, of which what came is kept or put back.
 
-    A provider takes the odd items of a request in that request alone (`in_request`), and those of its answers in any.
+    `place` is the name of the list in the paths of the report. If the items are not in one list there, `places` has the
+    path of each item.
+
+    A provider accepts the unusual items of a request only in that request (`in_request`), and those of its responses in
+    any.
     """
 
     def __init__(self, items: list[Item], place: str, writing: Writing, places: Sequence[str] | None = None) -> None:
@@ -177,9 +204,12 @@ class Items:
         self.same_origin = writing.same_origin
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
-        """The items as they came; `of` tells which of them each of the `written` ones says.
+        """Put back or keep, for a wire that has one wire item for each canonical one when it reads.
 
-        `read` are those of a body that was just read, one for each item: what of them is written otherwise is kept then.
+        Without `read`, the items are being written: return the `written` wire items as they came (`put_back`). With
+        `read`, they were just read: `read` has the wire item of each canonical item, the differences are kept (`keep`),
+        and `written` is returned. `of` has the positions of the canonical items that each of the `written` holds. A
+        reader that makes several canonical items of one wire item calls `keep` and `put_back` itself.
         """
         if read is None:
             return self.put_back(written, of)
@@ -187,9 +217,10 @@ class Items:
         return written
 
     def keep(self, raws: list[Any], made: Positions, written: list[Any], of: Positions) -> None:
-        """Keeps of items that were just read what is written otherwise than it came.
+        """Keep the differences between the wire items that were just read (`raws`) and those that are written of them.
 
-        `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
+        `made` has, for each of the `raws`, the positions of the canonical items that were read from it; `of` has, for
+        each of the `written`, the positions of those that it holds.
         """
         for first, past, home, raw, now in _groups(raws, made, written, of):
             came: Item = {}
@@ -211,7 +242,8 @@ class Items:
                 _keep(self.items[home], came, self.endpoint)
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
-        """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
+        """Return the written items, each as it came if it is written as it was then; those at the positions `apart`
+        stay as written."""
         if not came_otherwise(self.items, self.endpoint):
             return written
         if not written:
@@ -235,7 +267,7 @@ class Items:
         return found
 
     def _vanished(self) -> list[Any]:
-        """Items of which nothing is written, as they came."""
+        """Return the wire items as they came of canonical items of which nothing is written."""
         for position, item in enumerate(self.items):
             came = came_of(item, self.endpoint)
             if came is not None and came.get("written") == []:
@@ -243,7 +275,7 @@ class Items:
         return []
 
     def _one(self, came: Item, positions: Sequence[int], wire: Any) -> Any:
-        """What is written of one item of the wire, as it came."""
+        """Return one written item as it came; `positions` are those of the canonical items that it holds."""
         first, past = self._range(came, positions[0])
         if first < 0:
             return wire
@@ -253,7 +285,8 @@ class Items:
         return _put_back(came, [self.items[position] for position in positions], wire, reported, self.loss)
 
     def _group(self, came: Item, home: int, now: list[Any], of: Positions) -> list[Any] | None:
-        """A group as it came; None where it is written otherwise, or something else stands in its place."""
+        """Return the wire items of a group as they came; None if the group is written otherwise, or other items are in
+        its place."""
         first, past = self._range(came, home)
         for positions in of:
             if positions and not first <= min(positions) <= max(positions) < past:
@@ -264,7 +297,8 @@ class Items:
         return list(came["whole"]) if known else None
 
     def _range(self, came: Item, home: int) -> tuple[int, int]:
-        """The items of which one is kept, or a group; the first is less than zero where that is not to be put back."""
+        """The first item of a group and the position past its last one; the first is negative if the group is not to be
+        put back."""
         taken = self.same_origin or "in_request" not in came
         return home - came.get("before", 0) if taken else -1, home + came.get("past", 1)
 
@@ -275,7 +309,7 @@ class Items:
             within = tuple(f"{place}/" for place in self.places[first:past])
         else:
             within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        # that an item as a whole stands elsewhere is nothing of the item, but what stands in its place is
+        # a move of an item as a whole is no entry about the item, unless something is left in its place
         return [
             entry
             for entry in self.loss.entries
@@ -284,11 +318,16 @@ class Items:
 
 
 _Group = tuple[int, int, int, list[Any], list[Any]]
+"""The first canonical item, the position past the last one, and the home (each -1 where there is none); the wire items
+that came, and those that are written."""
 
 
 def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions) -> list[_Group]:
-    """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
-    what is written."""
+    """Divide items into groups: wire items that share a canonical item, on either side, belong to one group.
+
+    A group has wire items on both sides where possible: one without a counterpart joins a neighbour. In the result, the
+    home of a group of which nothing is written is its first item.
+    """
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
         return [(position, position + 1, position, [raws[position]], [now]) for position, now in enumerate(written)]
     groups: list[_Group] = []
@@ -311,16 +350,16 @@ def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions)
                 right += 1
                 grew = True
         group = (max(first, 0), max(past, 0), home, came, now)
-        # what vanished belongs to what stands behind it, what was added to what stands before it
+        # items of which nothing is written join the group behind them, added items the group before them
         groups.append(_joined(groups.pop(), group) if groups and not (came and groups[-1][4]) else group)
-    if len(groups) > 1 and not groups[-1][4]:  # nothing stands behind it
+    if len(groups) > 1 and not groups[-1][4]:  # no group is behind it
         last = groups.pop()
         groups.append(_joined(groups.pop(), last))
     return [(first, past, max(home, first), came, now) for first, past, home, came, now in groups]
 
 
 def _are_paired(positions: Positions) -> bool:
-    """Whether each item is one, in order."""
+    """Whether each wire item holds exactly one canonical item, in order."""
     for position, held in enumerate(positions):  # noqa: SIM110 a generator costs more than what it asks
         if len(held) != 1 or held[0] != position:
             return False
@@ -328,12 +367,13 @@ def _are_paired(positions: Positions) -> bool:
 
 
 def _joined(before: _Group, behind: _Group) -> _Group:
-    """Two neighbouring groups as one."""
+    """Join two neighbouring groups."""
     home = before[2] if before[2] >= 0 else behind[2]
     return before[0], max(before[1], behind[1]), home, before[3] + behind[3], before[4] + behind[4]
 
 
 def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:
+    """Extend a range of positions by others."""
     if not positions:
         return first, past
     return min(positions) if first < 0 else min(first, *positions), max(past, max(positions) + 1)
@@ -343,7 +383,7 @@ def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[in
 
 
 def came_of(item: Item, endpoint: Endpoint) -> Item | None:
-    """What is kept of how an item came."""
+    """Return what is kept of how an item came; None if nothing is, or if the endpoint does not own its state."""
     state: Item | None = item.get("provider_state")
     if state is None:
         return None
@@ -355,7 +395,7 @@ def came_of(item: Item, endpoint: Endpoint) -> Item | None:
 
 
 def came_otherwise(items: list[Item], endpoint: Endpoint) -> bool:
-    """Whether anything is kept of how items came."""
+    """Whether anything is kept of how any of the items came."""
     for item in items:  # noqa: SIM110 a generator costs more than what it asks
         if "provider_state" in item and came_of(item, endpoint) is not None:
             return True
@@ -363,6 +403,6 @@ def came_otherwise(items: list[Item], endpoint: Endpoint) -> bool:
 
 
 def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
-    """Whether more of an item is put back than words and what says nothing."""
+    """Whether something is put back of an item that depends on an imprint of what is written."""
     came = came_of(item, endpoint)
     return came is not None and ("whole" in came or any("written" in kept for kept in came["spellings"].values()))

@@ -1,6 +1,6 @@
 """
-What every writer carries: for whom it writes, what is lost on the way, what was read before, and the names of tools and the ids
-of calls.
+The state of a writer: the endpoint that it writes for, the loss report, what was kept when the source was read, the
+names of tools, and the ids of calls.
 """
 
 import hashlib
@@ -20,14 +20,16 @@ from interlingua.canonical.state_in_ids import carries_state
 Item = dict[str, Any]
 
 FILLER: Final = "(empty)"
-"""Stands where a wire takes nothing empty."""
+"""The text that is written where a wire does not accept an empty content."""
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class CallIds:
-    """What a wire takes as the id of a call: a `pattern` of all of it, the `longest`, and what derived ones begin with.
+    """The ids of calls that a wire accepts: a `pattern` of the whole id, or the length of the `longest`. Derived ids
+    begin with `prefix`.
 
-    A `length` makes derived ids exactly that long, letters and digits only (for grammars without room for a ULID).
+    If `length` is set, derived ids have exactly that length, and letters and digits only (for grammars without room for
+    a ULID).
     """
 
     __slots__ = ("length", "longest", "pattern", "prefix")
@@ -49,10 +51,12 @@ ANY_ID: Final = CallIds()
 
 
 class ToolNames:
-    """What a wire takes as the name of a tool: `characters` alone, `first` those that it may begin with, and the `longest`. `pattern`
-    is one of all of it, which a provider has besides.
+    """The names of tools that a wire accepts.
 
-    Every grammar takes the ASCII identifiers, but for such a pattern.
+    `characters` are those that a name may have, `first` those that it may begin with, and `longest` is its greatest
+    length. `pattern` is a provider's own pattern of the whole name.
+
+    Every grammar accepts the ASCII identifiers, unless it has such a pattern.
     """
 
     __slots__ = ("_begins", "_other", "_pattern", "_takes_identifiers", "longest")
@@ -67,31 +71,31 @@ class ToolNames:
         self._other = re.compile(f"[^{characters}]")
 
     def of(self, dialect: Mapping[str, Any]) -> "ToolNames":
-        """What a provider of this dialect takes."""
+        """The names that a provider of this dialect accepts."""
         pattern: str | None = dialect.get("tool_name")
         return self if pattern is None else ToolNames(self.longest, pattern=pattern)
 
     def fit(self, name: str) -> bool:
-        """Whether a name is one of these."""
+        """Whether the wire accepts a name."""
         if not 0 < len(name) <= self.longest:
             return False
-        # every call brings a name: this is much faster than a regular expression, and most are identifiers
+        # every call has a name, and most names are identifiers: this is much faster than a regular expression
         if self._takes_identifiers and name.isascii() and name.isidentifier():
             return True
         return self._pattern.fullmatch(name) is not None and self._begins.match(name) is not None
 
     def fitted(self, name: str) -> str:
-        """A name like this one, within the grammar but for its length: with `_` for every other character."""
+        """A similar name that fits the grammar except for its length: `_` replaces every other character."""
         plain = self._other.sub("_", name)
         return plain if not plain or self._begins.match(plain) else f"_{plain}"
 
 
 PLAIN_NAMES: Final = ToolNames()
-"""Letters, digits, `_` and `-`, as most wires have them."""
+"""Letters, digits, `_` and `-`: the grammar of most wires."""
 
 
 class Refused(Exception):
-    """A block that the target does not take: code and message of the report."""
+    """The target does not accept a block; has the code and the message of the report."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -100,14 +104,17 @@ class Refused(Exception):
 
 
 class Writing:
-    """The endpoint that is written for, the report, and what was kept of the `source` (a request or an answer) when it was
-    read.
+    """The endpoint that is written for, the report, and what was kept of the `source` (a request or a response) when it
+    was read.
 
-    `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
-    written for. `answering`: an answer is written. `whole`: nothing is repaired of it, because it came from this wire.
-    Of requests, a rule is held against what was edited alone (`same`, `verbatim`).
-    `encoding` says how the source was spelt. `folds_custom`: tools that take free text are written as functions. `marks_definitions`: a mark for the
-    cache stands beside the definition of a provider's tool.
+    - `same_origin`: the source came from this wire, so it is spelt as it was read.
+    - `same_model`: and it is sent to the model that it was written for.
+    - `answering`: a response is written.
+    - `whole`: a response that came from this wire is written; nothing of it is repaired. In a request, rules apply only
+      to the members that were edited (`same`, `verbatim`).
+    - `encoding`: how the source was spelt.
+    - `folds_custom`: tools that take free text are written as functions.
+    - `marks_definitions`: a mark for the cache is placed next to the definition of a provider's tool.
     """
 
     __slots__ = (
@@ -164,23 +171,25 @@ class Writing:
         self._ids: dict[str, str] = {}  # of the calls that are written, by their canonical ids
 
     def reader(self) -> Reading:
-        """A reader of the wire that is written, for values that were kept as they came."""
+        """A reader of the wire that is written, for values that were kept as received."""
         return Reading(self.endpoint)
 
     # ------------------------------------------------------------------------------------------ what has no place
 
     def text(self, text: str) -> Item:
-        """A text of the writer's own on the wire."""
+        """A text part on the wire for a text that the writer adds."""
         return {"type": "text", "text": text}
 
     def placeholder_or_drop(self, block: Item, path: Path, refused: Refused) -> Item | None:
-        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
+        """Report a block that the wire cannot represent; return the part that replaces it, or None if nothing does."""
         placeholder = self.loss.block(path, block, refused.code, "lost", refused.message)
         return None if placeholder is None else self.text(placeholder["text"])
 
     def fill(self, path: Path, text: str = FILLER, before: Collection[Item] = ()) -> str:
-        """The text for a content of which nothing is left, where the wire takes no empty one, which is reported; `path` is that of
-        the content, `before` are blocks that are read before the text."""
+        """Return the text for a content of which nothing is left, on a wire that accepts no empty one, and report it.
+
+        `path` is that of the content. `before` are blocks that are read before the text.
+        """
         value = [*before, {"type": "text", "text": text}]
         self.loss.replace(path, value, "filler", "representation", "the wire takes nothing empty here")
         return text
@@ -188,11 +197,12 @@ class Writing:
     # ------------------------------------------------------------------------------------------ what was read
 
     def same(self, *members: str) -> bool:
-        """Whether members of the request are as they were read from this wire, which is their judge."""
+        """Whether members of the request are as they were read from this wire; its provider then validates them, not
+        the writer."""
         return self.whole or self._read.same(*members)
 
     def verbatim(self, *members: str) -> bool:
-        """Whether members go as they were read to the model for which they were written."""
+        """Whether members are as they were read, and are sent to the model for which they were written."""
         return self.whole or self._read.verbatim(*members)
 
     @property
@@ -202,12 +212,12 @@ class Writing:
         return not self.same_origin and state.get("adapter") == self.endpoint.adapter
 
     def state_of(self, item: Item) -> Mapping[str, Any]:
-        """The provider state of an item when it may be replayed here, else nothing."""
+        """The provider state of an item if it may be replayed here, else an empty one."""
         state: Item | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
 
     def encoding_of(self, item: Item) -> Mapping[str, Any]:
-        """How an item of this wire was spelt; nothing for an item of another origin."""
+        """How an item of this wire was spelt; empty for an item of another origin."""
         state: Item | None = item.get("provider_state")
         if state is None or not (encoding := state.get("encoding")) or not self.endpoint.owns(state):
             return NOTHING
@@ -217,27 +227,31 @@ class Writing:
     # ------------------------------------------------------------------------------------------ what the target takes
 
     def lacks(self, capability: str, *members: str) -> bool:
-        """Whether the model is known not to take something. Members that were written for it, and are as they were read,
-        are not measured by it."""
+        """Whether the model is known not to accept something. Members that were written for the model, and are as they
+        were read, are not validated: the result is False."""
         return self.capabilities.get(capability) is False and not self.verbatim(*members)
 
     def has_trait(self, capability: str, *members: str) -> bool:
-        """Whether the model is known to have a trait that forbids something."""
+        """Whether the model is known to have a trait that forbids something; False for members that were written for
+        the model."""
         return self.capabilities.get(capability) is True and not self.verbatim(*members)
 
     def known(self, *members: str) -> Mapping[str, Any]:
-        """What is known of the model; nothing for members that were written for it."""
+        """The known capabilities of the model; empty for members that were written for it."""
         return NOTHING if self.verbatim(*members) else self.capabilities
 
     def refuses(self, name: str, member: str | None = None) -> bool:
-        """Whether the provider's wire or the model does not take a member of the request; `member` is what it is called
-        there."""
+        """Whether the provider's wire or the model does not accept a member of the request.
+
+        `name` is the name that dialect and capabilities have for it. `member` is the canonical member or the fact
+        (`as_read`) that must be unedited for the model's capabilities not to apply; without it, `name` is.
+        """
         if name in self.dialect.get("unsupported", ()):
             return True
         return bool(self.capabilities) and self.lacks(f"supports_{name}", member or name)
 
     def report_refused(self, name: str, value: Any, severity: str = "weakened") -> None:
-        """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""
+        """Report that a member of the request is left out; if it states what is so anyway, the severity is lower."""
         severity = severity_of(name, value, severity)
         if name in self.dialect.get("unsupported", ()):
             self.loss.drop((name,), "unsupported_field", severity, f"the provider does not accept {name}")
@@ -247,8 +261,11 @@ class Writing:
     # ------------------------------------------------------------------------------------------ ids of calls
 
     def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
-        """The wire id of a call, remembered for its result: the one that it has in its `state`, where the target takes that, else
-        one that is derived. One that a provider repeats in a later turn is its own affair, and goes back as it came."""
+        """Return the wire id of a call, and remember it for the result.
+
+        It is the id in the `state` of the call if the target accepts that, else a derived one. An id that a provider
+        repeats in a later turn is sent back unchanged.
+        """
         canonical: str = block["id"]
         wire_id: str | None = state.get("id")
         if wire_id is None or not (self.same_origin or self.takes_id(wire_id)):
@@ -267,7 +284,7 @@ class Writing:
         return wire_id
 
     def takes_id(self, wire_id: str) -> bool:
-        """Whether the wire takes the id of a call."""
+        """Whether the wire accepts the id of a call."""
         ids = self._call_ids
         if ids.pattern is not None:
             fits = ids.pattern.fullmatch(wire_id) is not None
@@ -286,7 +303,7 @@ class Writing:
         return ids.prefix + encode_ulid(int.from_bytes(digest[:16], "big"))
 
     def _short_id(self, canonical: str, length: int) -> str:
-        """An id of letters and digits, which no other call has."""
+        """An id of letters and digits that no other call has."""
         taken = set(self._ids.values())
         for attempt in range(1_000):
             digest = hashlib.sha256(f"{canonical}\0{attempt}".encode()).digest()
@@ -302,9 +319,10 @@ class Writing:
     # ------------------------------------------------------------------------------------------ names of tools
 
     def tool_name(self, name: str) -> str:
-        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
+        """The name of a tool in the target's grammar: the same in tools, choice and history, and different from that of
+        every other tool.
 
-        The caller reports a name that is not the given one (`report_name`).
+        If it is not the given name, the caller reports that (`report_name`).
         """
         wire = self._names.get(name)
         if wire is None:
@@ -312,14 +330,14 @@ class Writing:
         return wire
 
     def written_tool_name(self, name: str, path: Path) -> str:
-        """The same, reported; `path` is that of the item whose member `name` it is."""
+        """The same as `tool_name`, reported; `path` is that of the item that has the name as its member `name`."""
         wire = self.tool_name(name)
         if wire != name:
             self.report_name((*path, "name"), wire)
         return wire
 
     def report_name(self, where: Path, wire: str) -> None:
-        """Reports a name that was rewritten."""
+        """Report a name that was rewritten."""
         self.loss.replace(where, wire, "name_rewritten", "representation", "the name does not fit the target's grammar")
 
     def had_twice(self, name: str) -> bool:
@@ -333,7 +351,7 @@ class Writing:
 
 
 def tool_names(source: Item) -> set[str]:
-    """All names of tools that stand in a request or an answer."""
+    """All names of tools in a request or a response."""
     names = {tool["name"] for tool in source.get("tools") or ()}
     messages = source.get("messages") or [
         choice["message"] for choice in (source, *(source.get("alternatives") or ())) if "message" in choice

@@ -1,1 +1,1 @@
-"""The members of a request beside its messages."""
+"""The members of a request other than its messages."""

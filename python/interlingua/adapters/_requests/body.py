@@ -1,11 +1,12 @@
 """
-The members of a request as they came.
+Keep the members of a request verbatim, and put them back.
 
-A writer of members does not ask where a request came from. When a request was read, its members are written once, unless they
-are seen to be plain. A member that comes out otherwise than it came in was spelt in another way, or is odd and would be
-repaired: it is kept raw, by its place in the body, with an imprint of what the request says there, of what is written and of
-what is reported of it. It is put back where all of that is so again, and the report is taken back. A member that says nothing,
-and of which nothing is written, needs no imprint. Why: spec/decisions/0048-as-it-came.md.
+A writer of members does not check where a request came from. After a request was read, its members are written once,
+unless they are known to be plain. If a written member differs from the received one, it had another spelling, or it
+is unusual and would be repaired. It is kept raw, by its place in the body, with an imprint: of the value in the
+request, of the written value and of the losses that are reported for it. It is restored if all three are the same
+again, and the report is retracted. A member without content that is not written needs no imprint. Why:
+spec/decisions/0048-as-it-came.md.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,11 +22,18 @@ from interlingua.canonical.loss import Loss
 
 
 class Body:
-    """The members of a wire's body, beside those whose places stand `apart`: messages, which are first, and tools.
+    """The members of a wire's body, except the structural ones.
 
-    `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
-    `always` are members that it writes whatever is asked. `switches` names switches of a dialect, and by each the members that are
-    not known to be plain at a provider that has it, beside those that the switch itself lists.
+    `apart` are the places of the structural members: messages, tools and, on some wires, instructions. Other
+    functions of the wire read and write them. A place is the name of a member of the body, or a path such as
+    `toolConfig/tools`. The FIRST place must be that of the messages: it stands for the canonical member `messages`,
+    and a body without messages is never plain. A wire whose messages are in several members brings them into one list
+    first, and names that.
+
+    `write` writes the members of a request into a body that already holds the structural ones. `writing` makes the
+    `Writing` for it. `always` are members that `write` writes for every request. `switches` maps switches of a
+    dialect to members: at a provider with the switch, these members, and those that the switch itself lists, are not
+    known to be plain.
     """
 
     def __init__(
@@ -47,8 +55,8 @@ class Body:
         self.switches = dict(switches)
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, must_compare: bool = False) -> None:
-        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
-        `must_compare` says that some may be, for what stands beside them."""
+        """Keep the members of the body that would be written differently, in the state of a request that was just read.
+        `must_compare`: some may be, because of other parts of the body."""
         spellings: Wire = {}
         if may_differ(must_compare or not self._is_plain(body, endpoint, spellings)):
             loss = Loss()
@@ -64,8 +72,8 @@ class Body:
             keep_spelling(request["provider_state"], "members", spellings)
 
     def put_back(self, body: Wire, writing: Writing) -> None:
-        """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
-        did not change them then."""
+        """Restore the kept members verbatim, if they still express the request, and no rule changes them now that did
+        not change them when they were read."""
         spellings: Wire | None = writing.encoding.get("members")
         if not spellings:
             return
@@ -75,7 +83,7 @@ class Body:
             for place, kept in spellings.items()
             if "written" in kept
         }
-        # what is said in two places is put back in both or in none
+        # a value that is in two places is restored in both or in none
         changed = {member for place, fit in fits.items() if not fit for member in self._covered_by(place)}
         for place, fit in fits.items():
             covered = self._covered_by(place)
@@ -91,10 +99,11 @@ class Body:
             if "written" in kept or place in body:
                 continue
             if not loss.entries or not loss.about(self._covered_by(place), _option(place, endpoint)):
-                body[place] = kept["raw"]  # it said nothing, as now
+                body[place] = kept["raw"]  # it had no content then and has none now
 
     def _is_plain(self, body: Wire, endpoint: Endpoint, silent: Wire) -> bool:
-        """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
+        """Whether every member is written as received, or has no content and is not written. The latter are put in
+        `silent`."""
         if not body.get(self.apart[0]):
             return False
         for name in self.always:
@@ -118,14 +127,14 @@ class Body:
         return True
 
     def _is_silent(self, name: str, value: Any) -> bool:
-        """Whether a member says nothing."""
+        """Whether a member has no content."""
         if value is None or (name in self._apart and type(value) is list and not value):
             return True
         row = self.rows.get(name)
         return row is not None and is_empty(value, row)
 
     def _written_again(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
-        """The members as they are written to their own wire, and to a model of which nothing is known."""
+        """Return the members as they are written to the wire they came from, for a model without known capabilities."""
         if endpoint.model is not None or endpoint.capabilities:
             endpoint = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         written: Wire = {self.apart[0]: []}
@@ -141,8 +150,8 @@ class Body:
         return written
 
     def _compare(self, above: str, body: Wire, written: Wire, rows: BodyMembers, spellings: Wire) -> None:
-        """Notes each place that is written otherwise than it came, in objects member by member; what was not there has no
-        `raw`."""
+        """Record each place where the written value differs from the received one; objects are compared member by
+        member. A place that the received body did not have gets no `raw`."""
         for name, raw in body.items():
             if raw and name in written and above + name in self.apart:
                 continue
@@ -156,7 +165,8 @@ class Body:
                 spellings[above + name] = {}
 
     def _imprint(self, place: str, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> str:
-        """What a place is known by: what the request says there, what is written there, and what is reported of it."""
+        """Return the imprint of a place: of the request's value for it, of the written value, and of the reported
+        losses."""
         covered, option = self._covered_by(place), _option(place, endpoint)
         item, name = _inner(body, place)
         asked: Any = request
@@ -167,7 +177,8 @@ class Body:
         return imprint([asked, [request.get(member) for member in covered], written, reported])
 
     def _covered_by(self, place: str) -> tuple[str, ...]:
-        """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
+        """Return the canonical members that a place of the body represents. A member of an object without its own
+        ones has those of the object."""
         covered: tuple[str, ...] = ("messages",) if place == self.apart[0] else ()
         rows: Any = self.rows
         for step in place.split("/"):
@@ -182,7 +193,8 @@ _EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 def _is_plain(value: Any, row: BodyMember | None, body: Wire) -> bool:
-    """Whether a member is seen to be written as it came; one without a row is an option, which is."""
+    """Whether it is known that a member is written as received. A member without a row is an option, and options
+    are."""
     if row is None:
         return value is not None
     if type(row.kind) is dict:
@@ -190,7 +202,7 @@ def _is_plain(value: Any, row: BodyMember | None, body: Wire) -> bool:
             return False
         if row.plain is not None and not isinstance(row.plain, tuple):
             return row.plain(value, body)
-        for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
+        for name, item in value.items():  # noqa: SIM110 a generator costs more than the checks
             if not _is_plain(item, row.kind.get(name), body):
                 return False
         return True
@@ -213,8 +225,8 @@ _INSTRUCTIONS: Final = ("system", "instructions")
 
 
 def _leave_to_messages(spellings: Wire, request: Request) -> None:
-    """Takes out instructions without a word that are the first message of the request: it says how they were spelt, and an
-    edit may take it away."""
+    """Remove kept instructions without text that became the first message of the request. That message keeps their
+    spelling, and an edit may remove it."""
     messages: list[Wire] = request["messages"]
     if not messages or messages[0]["role"] != "system" or any(block.get("text") for block in messages[0]["content"]):
         return
@@ -224,8 +236,8 @@ def _leave_to_messages(spellings: Wire, request: Request) -> None:
 
 
 def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
-    """The object that holds a place, where there is one, and the name of the place in it. `copied`: to be written into, for
-    what an option says is the caller's."""
+    """Return the object that holds a place, or None, and the name of the place in it. `copied`: the objects on the
+    path are copied first, so that the object can be changed: the value of an option belongs to the caller."""
     item: Any = body
     if "/" not in place:
         return item, place
@@ -241,12 +253,12 @@ def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tupl
 
 
 def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:
-    """Where a member stands that has no canonical meaning."""
+    """Return the path in the request of a member without canonical meaning."""
     return ("options", endpoint.adapter, *place.split("/"))
 
 
 def _covered_by_all(rows: Any) -> tuple[str, ...]:
-    """What an object of these rows says."""
+    """Return the canonical members that an object with these rows represents."""
     if type(rows) is not dict:
         return ()
     found: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
 """
-The form of an answer, as a wire has it (spec/2-requests.md#form-native).
+The format of an answer on a wire (spec/2-requests.md#form-native).
 
-A wire says which forms it can be asked for, and how (`Forms`). One that it cannot be asked for is reported as a whole, and asked
-for otherwise (`_structured.write_with_format`).
+A wire declares the formats that can be requested on it, and how they are written (`Forms`). A format that cannot be
+requested is reported as a whole, and requested in another way (`_structured.write_with_format`).
 """
 
 from collections.abc import Callable
@@ -27,12 +27,12 @@ _ALL: Final = ("json", "json_schema")
 
 
 class Forms(NamedTuple):
-    """The forms of answer that a wire can be asked for.
+    """The formats of an answer that can be requested on a wire.
 
-    `schema` writes what asks for an answer by a schema; `members` are those of a form that it says. Where `fits` is false for
-    a schema, the provider does not enforce it. `text` and `json` are what asks for free text and for any JSON object, if
-    anything does; `enforced`: a model that enforces no schema cannot be asked for JSON either. `apart` are members of the body
-    beside which no form is taken.
+    `schema` writes the request for an answer with a schema; `members` are the members of a format that it expresses.
+    If `fits` is false for a schema, the provider does not enforce it. `text` and `json` are the wire's values for
+    free text and for any JSON object, if it has them. `enforced`: a model that enforces no schema does not accept
+    `json` either. `apart` are members of the body that the wire does not accept together with a format.
     """
 
     schema: Callable[[Form, Wire, Any], Any]
@@ -45,7 +45,7 @@ class Forms(NamedTuple):
 
 
 def form_writer(forms: Forms) -> Writer[Any]:
-    """Writes the form of an answer as far as the target can be asked for it, and reports the rest."""
+    """Return a writer of the format of an answer: it writes as much as the target accepts, and reports the rest."""
 
     def write(name: str, value: Form, body: Wire, writing: Any) -> Any:
         kind, schema, loss = value["type"], value.get("schema"), writing.loss
@@ -75,12 +75,12 @@ def form_writer(forms: Forms) -> Writer[Any]:
 
 
 def _asks_nothing(schema: Any, forms: Forms) -> bool:
-    """Whether a schema says nothing; a wire that takes any schema takes an empty one, too."""
+    """Whether a schema requires nothing. A wire that accepts every schema also accepts an empty one."""
     return schema is None or (not schema and forms.fits is not None)
 
 
 def _taken(kind: str, schema: Any, forms: Forms, body: Wire, writing: Writing) -> str:
-    """The form that can be asked for in the place of a kind; empty for none."""
+    """Return the type of format that can be requested for this type; an empty text if there is none."""
     for member in forms.apart:
         if body.get(member):
             return ""
@@ -92,7 +92,7 @@ def _taken(kind: str, schema: Any, forms: Forms, body: Wire, writing: Writing) -
 
 
 def _report_beside(value: Form, covered: tuple[str, ...], writing: Writing) -> None:
-    """Reports the members of a form that have no place on the wire; only beside a schema they say something."""
+    """Report the members of a format that have no counterpart on the wire. They have a meaning only with a schema."""
     for member, severity in _MEMBERS.items():
         if member not in covered and value.get(member) is not None and value[member] is not False:
             severity = severity if value["type"] == "json_schema" else "representation"
@@ -102,6 +102,6 @@ def _report_beside(value: Form, covered: tuple[str, ...], writing: Writing) -> N
 
 
 def bare_form(value: Any) -> Form | None:
-    """The form of an answer that is a type alone, as several wires spell it."""
+    """Return the format of an answer that consists of its type alone, in the spelling of several wires; else None."""
     kind = value.get("type") if type(value) is dict and len(value) == 1 else None
     return {"type": _BARE[kind]} if type(kind) is str and kind in _BARE else None

@@ -1,12 +1,12 @@
 """
-The members of a request beside its messages, both ways: what all wires do alike.
+Read and write the members of a request other than its messages: the rules that all wires share.
 
-A wire has a table of rows: of each member of its body the type, and what it means. A reader takes what it understands; what it
-does not understand stays an option, and what says nothing (null, an empty list) is kept as it was spelt. A member of another
-type than its row says stays an option too: to its own wire it goes back as it came, and a request that goes elsewhere is
-refused at that member, for nobody knows what it was to mean (spec/2-requests.md#wrong-type).
+A wire has a table of rows. A row states the type and the meaning of a member of the body. A reader reads the members
+that it understands; the others stay options. It keeps the spelling of a member without content (null, an empty list).
+A member of another type than its row states also stays an option: it returns to its own wire unchanged. A request for
+another wire is refused at that member, because its meaning is unknown (spec/2-requests.md#wrong-type).
 
-A writer has a table by canonical member. A member without a row is a loss, as grave as `SEVERITY` says.
+A writer has a table by canonical member. A member without a row is a loss with the severity in `SEVERITY`.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -29,7 +29,7 @@ W = TypeVar("W", bound=Writing)
 
 
 class Kind:
-    """Of which type a member is, in the words of a refusal."""
+    """The types of members, in the words of an error message."""
 
     TEXT: Final = "a string"
     TEXTS: Final = "a list of strings"
@@ -47,7 +47,7 @@ class Kind:
 
 
 def whole(value: Any) -> int | None:
-    """The whole number that a JSON number is, however it was written (100.0 is 100); None for any other value."""
+    """Return a JSON number as a whole number, in whatever spelling (100.0 is 100); None for any other value."""
     if type(value) is int:
         return value
     if type(value) is float:
@@ -58,12 +58,12 @@ def whole(value: Any) -> int | None:
 
 
 def is_number(value: Any) -> bool:
-    """A JSON number; true and false are none."""
+    """Whether a value is a JSON number; true and false are not."""
     return type(value) is int or type(value) is float or type(value) is Decimal
 
 
 def _number_in(text: str) -> Any:
-    """The number that a text is, None for any other text."""
+    """Return the number that a text represents; None for any other text."""
     try:
         return json.loads(text)
     except InvalidRequest:
@@ -97,15 +97,17 @@ FITS: Final[dict[str, Callable[[Any], bool]]] = {
 
 
 class BodyMember:
-    """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
+    """A member of a wire's body: its type, and the canonical `member` that is its counterpart, or the rule that reads
+    it.
 
-    The type is one of the words above, or the rows of an object. `covers` names the canonical members that it says, where it
-    is not that one alone. A value of this type is written as it came within the range `plain` (None: no bound; empty: any
-    value), or where `plain` says so of it and the body in which it stands; where that is not known, the row has none.
+    The type `kind` is a constant of `Kind`, or the rows of an object. `covers` names the canonical members that it
+    represents, if that is not `member` alone. `plain` states which values of the type are written as received: a
+    range (a bound of None: no bound; an empty tuple: every value), or a predicate of the value and the body. If that
+    is not known, `plain` is None.
 
-    `parse` gives the canonical value of one of this type, None for one that it does not understand; `read` reads a member that
-    has a rule of its own. The canonical member is written by the first row that names it: by its `write`, else as it is, in
-    the range `plain` (`places`). `as_text`: a number may come as a text.
+    `parse` returns the canonical value for a value of the type, or None if it does not understand it. `read` is the
+    rule of a member that needs its own. The first row that names a canonical member writes it: with its `write`, else
+    unchanged in the range `plain` (`places`). `as_text`: the wire also accepts a number as a text.
     """
 
     __slots__ = ("as_text", "kind", "member", "parse", "plain", "read", "covers", "write")
@@ -136,7 +138,7 @@ BodyMembers = dict[str, BodyMember]
 
 
 def wrong_member(adapter: str, options: Mapping[str, Any], rows: BodyMembers) -> InvalidWire | None:
-    """The refusal of the options of a wire, where they hold a member of a wrong type."""
+    """Return the error for a wire's options that hold a member of a wrong type; None if they hold none."""
     found = _misfit(options, rows)
     if found is None:
         return None
@@ -145,7 +147,7 @@ def wrong_member(adapter: str, options: Mapping[str, Any], rows: BodyMembers) ->
 
 
 def _misfit(options: Mapping[str, Any], rows: BodyMembers) -> tuple[tuple[str, ...], str] | None:
-    """Where the first member of a wrong type stands, and of which type it must be; null is of every type."""
+    """Return the path of the first member of a wrong type, and the type that it must have. Null is of every type."""
     for name, value in options.items():
         row = rows.get(name)
         if row is None or value is None:
@@ -161,7 +163,7 @@ def _misfit(options: Mapping[str, Any], rows: BodyMembers) -> tuple[tuple[str, .
 
 
 def one_of(words: Container[Any]) -> Callable[[Any, Wire], bool]:
-    """What tells whether a value is one of these words."""
+    """Return a predicate: whether a value is one of these words."""
 
     def is_known(value: Any, _: Wire) -> bool:
         return value in words
@@ -170,7 +172,7 @@ def one_of(words: Container[Any]) -> Callable[[Any, Wire], bool]:
 
 
 def are_words(texts: list[str], _: Wire) -> bool:
-    """Whether there are texts, each with visible characters."""
+    """Whether the list has texts, and each has visible characters."""
     return bool(texts) and all(text.strip() for text in texts)
 
 
@@ -178,8 +180,8 @@ def are_words(texts: list[str], _: Wire) -> bool:
 
 
 class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, what stays an option, and `words` that tell how a
-    wire names a member, for a value that is edited keeps the name.
+    """What was read of a request besides its messages: its members, the `options` that are left, and `words`: the
+    names under which the wire has a member. An edited value keeps its name.
     """
 
     __slots__ = ("body", "endpoint", "options", "reading", "request", "words")
@@ -193,7 +195,7 @@ class Members(Generic[R]):
         self.options: dict[str, Any] = {}
 
     def read(self, rows: BodyMembers, apart: frozenset[str]) -> None:
-        """Reads the members of the body, but for those that are read `apart`."""
+        """Read the members of the body, except those in `apart`, which are read elsewhere."""
         for name, value in self.body.items():
             if value is not None and name not in apart:
                 self.read_member(name, value, rows)
@@ -201,7 +203,7 @@ class Members(Generic[R]):
             self.request["options"] = {self.endpoint.adapter: self.options}
 
     def read_member(self, name: str, value: Any, rows: BodyMembers) -> None:
-        """Reads one member that is not null."""
+        """Read one member that is not null."""
         row = rows.get(name)
         if row is None:
             self.options[name] = value
@@ -245,7 +247,7 @@ class Members(Generic[R]):
         return True
 
     def wish(self, wished: Wire) -> bool:
-        """Takes what a member says of reasoning; False where another one says it already."""
+        """Add the reasoning settings of a member to the request; False if another member states one of them already."""
         present: Wire | None = self.request.get(REASONING)
         if present is None:
             if wished:
@@ -265,7 +267,8 @@ _LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
 
 
 def is_empty(value: Any, row: BodyMember) -> bool:
-    """Whether a list, an object of members, or a text that may be an object says nothing."""
+    """Whether a value has no content: an empty list, object of members, or text where the wire also accepts an
+    object."""
     if value or type(value) not in (list, dict, str):
         return False
     if type(value) is list:
@@ -275,11 +278,11 @@ def is_empty(value: Any, row: BodyMember) -> bool:
 
 
 Reader = Callable[[str, Any, Members[Any]], bool]
-"""Takes a member into the request. Whether it could: a member of an unexpected shape stays an option."""
+"""Reads a member into the request. Returns False for a member of an unexpected shape, which stays an option."""
 
 
 def read_model(name: str, value: Any, members: Members[Any]) -> bool:
-    """The name of the model, whose id begins with the provider."""
+    """Read the name of the model. The canonical id begins with the provider."""
     if type(value) is not str or not value:
         return False
     members.request["model"] = members.endpoint.model_id(value)
@@ -287,14 +290,14 @@ def read_model(name: str, value: Any, members: Members[Any]) -> bool:
 
 
 MODEL: Final = BodyMember(Kind.TEXT, read=read_model, covers=("model",), plain=())
-"""The model, where the body says it."""
+"""The row of the model, for wires whose body names it."""
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
 def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
-    """The name of the model: the endpoint's, else what stands behind the provider in the request's."""
+    """Return the name of the model: that of the endpoint, else that of the request without the provider before it."""
     model: str | None = endpoint.model or request.get("model")
     return model if model is None or endpoint.model else model.partition(":")[2] or model
 
@@ -317,15 +320,16 @@ SEVERITY: Final[Mapping[str, str]] = {
     "metadata": "weakened",
     "cache": "weakened",
 }
-"""How grave it is that a wire has no such member of a request."""
+"""The severity of the loss if a wire has no such member of a request."""
 
 Writer = Callable[[str, Any, Wire, W], Any]
-"""Gives what the wire says of a canonical member, fitted and reported; None for nothing, or where it wrote that itself."""
+"""Returns the wire's value for a canonical member, fitted, with its losses reported. Returns None if there is no
+value, or if the writer put it into the body itself."""
 
 
 class Place:
-    """Where a canonical member is written: under which `name`, in which object of the body, and in which range; or by which
-    rule."""
+    """The place where a canonical member is written: its `name`, the object of the body that it is in (`inside`), and
+    its range, or the rule that writes it."""
 
     __slots__ = ("highest", "inside", "is_limit", "lowest", "name", "write")
 
@@ -344,7 +348,7 @@ Places = dict[str, Place]
 
 
 def places(rows: BodyMembers, inside: str = "") -> dict[str, Place]:
-    """The place of each canonical member that a row names: that of the first one."""
+    """Return the place of each canonical member that a row names: that of the first such row."""
     found: dict[str, Place] = {}
     for name, row in rows.items():
         if row.member:
@@ -356,8 +360,8 @@ def places(rows: BodyMembers, inside: str = "") -> dict[str, Place]:
 
 
 def write_members(request: Request, body: Wire, table: Places, writing: Writing, apart: Container[str] = ()) -> None:
-    """Writes the members of a request beside its structure, each in its place, by its rule or in its range; but not those that
-    are written `apart`. Those that the wire does not have are reported."""
+    """Write the members of a request besides its structure, each in its place, by its rule or in its range. Those in
+    `apart` are written elsewhere. Members that the wire does not have are reported."""
     for name, value in request.items():
         if value is None or name in STRUCTURE or name in apart:
             continue
@@ -387,7 +391,7 @@ def write_members(request: Request, body: Wire, table: Places, writing: Writing,
 
 
 def put(body: Wire, inside: str, name: str, value: Any) -> None:
-    """Writes a member of an object in the body."""
+    """Write a member of an object in the body."""
     body.setdefault(inside, {})[name] = value
 
 
@@ -395,7 +399,7 @@ _NOTHING_ASKED: Final[tuple[Any, ...]] = ([], {})
 
 
 def report_absent(name: str, value: Any, loss: Loss) -> None:
-    """Reports a member that the wire does not have, or that this version does not know."""
+    """Report a member that the wire does not have, or that this version does not know."""
     severity = SEVERITY.get(name)
     if severity is None:
         loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
@@ -405,7 +409,7 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
 
 
 def within(name: str, value: Any, lowest: Any, highest: Any, writing: Writing, code: str = "unsupported_value") -> Any:
-    """A number in the range of the wire."""
+    """Return a number fitted into the range of the wire; report it if it was outside."""
     fitted = value
     if lowest is not None and value < lowest:
         fitted = lowest
@@ -418,7 +422,7 @@ def within(name: str, value: Any, lowest: Any, highest: Any, writing: Writing, c
 
 
 def within_limit(name: str, value: int, writing: Writing) -> int:
-    """The limit of the answer, or the most that the model gives."""
+    """Return the limit of the response, or the highest limit of the model if that is lower."""
     highest = writing.capabilities.get("max_output_tokens")
     if highest is None or value <= highest or writing.verbatim(name):
         return value
@@ -427,4 +431,4 @@ def within_limit(name: str, value: int, writing: Writing) -> int:
 
 
 def write_nothing(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    """A member that is said elsewhere."""
+    """Write nothing: the member is written elsewhere."""

@@ -1,8 +1,8 @@
 """
-Options of a request: a wire's own members that the contract has no word for, as they are written.
+Write the options of a request: a wire's own members without a canonical counterpart.
 
-A canonical member wins over an option of the same meaning. An option that the contract has a word for, and that no member of
-the request says, is written, and reported as what is read of it.
+A canonical member wins over an option of the same meaning. An option that has a canonical counterpart, which the
+request does not set, is written; it is reported as the member that is read from it.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -18,10 +18,11 @@ Request = dict[str, Any]
 
 
 class Options(NamedTuple):
-    """What a wire asks of its options.
+    """The rules of a wire for its options.
 
-    `read` reads the members of a body, `worded` are all that have a canonical word. `shared` are those that go to another
-    provider of the wire as well; None: all do. `needed` names the member beside which alone another one is taken.
+    `read` reads the members of a body; `worded` are all that have a canonical counterpart. `shared` are the options
+    that are also sent to another provider of the wire; None: all are. `needed` maps an option to the member of the
+    body without which the wire does not accept it.
     """
 
     read: Callable[[Wire, Any], Members[Any]]
@@ -33,7 +34,8 @@ class Options(NamedTuple):
 def options_to_wire(
     request: Request, body: Wire, wire: Options, writing: Writing, carried: Collection[tuple[str, str]] = ()
 ) -> None:
-    """Writes own options, verbatim, and reports those of other wires but for those that are `carried` already."""
+    """Write the wire's own options verbatim, and report those of other wires, except those that are `carried`
+    already."""
     endpoint, loss = writing.endpoint, writing.loss
     report_foreign_options(request, endpoint, loss, carried)
     stays = "provider_state" in request and not writing.same_origin
@@ -57,7 +59,8 @@ def options_to_wire(
 
 
 def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, writing: Writing) -> None:
-    """Writes an option where a member of the request stands, or may stand, unless it changes what that says."""
+    """Write an option in a place that a member of the request has or may have, unless it changes the meaning of that
+    member."""
     made = {**body, name: _beside(body.get(name), value)}
     before = wire.read(body, writing.reader())
     read = _read(made, wire, writing)
@@ -79,7 +82,7 @@ def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, 
 
 
 def _read(body: Wire, wire: Options, writing: Writing) -> Members[Any] | None:
-    """The members of a body; None where they cannot be read."""
+    """Read the members of a body; None if they cannot be read."""
     try:
         return wire.read(body, writing.reader())
     except InvalidWire:
@@ -91,7 +94,7 @@ _READ_BACK: Final = "an option with a canonical counterpart is read back as that
 
 
 def _beside(present: Any, option: Any) -> Any:
-    """What stands in one place of the body, and an option beside it: in objects the one that stands there wins."""
+    """Merge the value that is present in a place of the body with an option. In objects, the present value wins."""
     if type(present) is dict and type(option) is dict:
         shared = {name: _beside(present[name], value) for name, value in option.items() if name in present}
         return {**option, **present, **shared}
@@ -101,7 +104,7 @@ def _beside(present: Any, option: Any) -> Any:
 
 
 def _holds(after: Request, before: Request) -> bool:
-    """Whether the members of a request mean what they meant, reasoning perhaps more."""
+    """Whether the members of a request have the same meaning as before; reasoning may have more members."""
     for member, known in before.items():
         if member == REASONING and member in after:
             if after[member] != {**after[member], **known}:
@@ -112,7 +115,8 @@ def _holds(after: Request, before: Request) -> bool:
 
 
 def _report_left(value: Any, left: Any, present: Any, path: Path, loss: Loss) -> None:
-    """Reports what of an option is `left` as one when it is read again, beside what was `present` in its place."""
+    """Report the part of an option that is not read back as one. `left` is the part that is, `present` the value that
+    was in its place."""
     if value == left:
         return
     if type(value) is dict and type(left) is dict and left:

@@ -1,4 +1,5 @@
-"""Wishes for reasoning, both ways: what several wires share of mode, effort, budget and display (spec/2-requests.md)."""
+"""Read and write reasoning settings: the rules for mode, effort, budget and display that several wires share
+(spec/2-requests.md)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -15,7 +16,7 @@ _IN_TERMS: Final = "reasoning in the terms of the target"
 
 
 def wish(member: str) -> Callable[[Any], Reasoning]:
-    """Reads a value of the wire that is this member of a wish."""
+    """Return a function that reads a value of the wire as this member of the reasoning settings."""
 
     def parse(value: Any) -> Reasoning:
         return {member: value}
@@ -24,13 +25,13 @@ def wish(member: str) -> Callable[[Any], Reasoning]:
 
 
 def level_of(budget: int) -> str:
-    """The effort that a budget comes closest to, on wires without budgets."""
+    """Return the effort that is closest to a budget, for wires without budgets."""
     return "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
 
 
 def nearest(effort: str, order: Sequence[str], taken: Sequence[str]) -> str | None:
-    """The strongest of the words that are taken which asks for no more, else the weakest; None where none is taken.
-    `order` has all words, the weakest first."""
+    """Return the strongest accepted effort (`taken`) that is not stronger than `effort`, else the weakest accepted
+    one; None if none is accepted. `order` lists all efforts, the weakest first."""
     known = [word for word in order if word in taken]
     weaker = [word for word in known if order.index(word) <= order.index(effort)]
     return weaker[-1] if weaker else known[0] if known else None
@@ -39,8 +40,9 @@ def nearest(effort: str, order: Sequence[str], taken: Sequence[str]) -> str | No
 def wish_writer(
     capability: str, write: Callable[[Reasoning, Wire, Any], tuple[Any, Reasoning]]
 ) -> Callable[[str, Reasoning, Wire, Any], Any]:
-    """Writes a wish for reasoning, and reports what becomes of it. `write` gives what the wire says (None for nothing, or where it
-    wrote that itself), and what that means; `capability` is what models and providers take or not."""
+    """Return a writer of reasoning settings that reports how they change. `write` returns the wire's value (None if
+    there is none, or if it wrote the value itself) and the settings that this value means. `capability` names the
+    capability of models and providers that accept them."""
 
     def write_wish(name: str, value: Reasoning, body: Wire, writing: Any) -> Any:
         wished = {member: item for member, item in value.items() if item is not None}
@@ -56,7 +58,8 @@ def wish_writer(
 def report_members(
     before: Reasoning, after: Reasoning, writing: Writing, code: str = _MAPPED, *, mode_counts: bool = False
 ) -> None:
-    """Reports what became of a wish, member by member. Unless the mode counts, an effort or a budget says that reasoning is on."""
+    """Report how reasoning settings changed, member by member. Unless `mode_counts`, an effort or a budget also means
+    that reasoning is on."""
     if before == after:
         return
     mapped = mapped_severity(before, after)
@@ -77,7 +80,7 @@ def report_members(
 
 
 def _refuses(value: Reasoning, capability: str, writing: Writing) -> bool:
-    """Whether the provider or the model takes no such settings, which is reported."""
+    """Whether the provider or the model does not accept such settings; if so, report it."""
     taken = writing.dialect.get("reasoning_control") != "none"
     if taken and not writing.refuses(capability, "reasoning"):
         return False

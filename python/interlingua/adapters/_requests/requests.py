@@ -1,4 +1,4 @@
-"""Requests of all wires, both ways: what stands around the reading and the writing of their members."""
+"""Read and write the requests of all wires: the steps around the reading and the writing of their members."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -37,19 +37,20 @@ Written = tuple[types.WireRequest, list[Entry]]
 
 
 def body_of(wire: Mapping[str, Any]) -> Wire:
-    """The body of a wire request. Raises `InvalidWire` where there is none."""
+    """Return the body of a wire request. Raises `InvalidWire` if there is none."""
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     return body
 
 
 def unmeasured(endpoint: Endpoint, *known: str) -> Endpoint:
-    """The wire of an endpoint, of whose model nothing is known but some of its capabilities."""
+    """Return the endpoint without its model, and with only the `known` ones of its capabilities."""
     capabilities = {name: endpoint.capabilities[name] for name in known if name in endpoint.capabilities}
     return Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect, capabilities, endpoint.origin)
 
 
 def unmentioned_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
-    """The fact that JSON is asked for, and none of these messages speaks of it."""
+    """Return the fact that the request asks for JSON and none of these messages contains the word; empty if that is
+    not so."""
     wanted: Item | None = request.get("response_format")
     if wanted is None or wanted.get("type") != "json":
         return ()
@@ -57,7 +58,7 @@ def unmentioned_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
 
 
 def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
-    """The reader of a list of tools, of which `read` reads one."""
+    """Return a reader of a list of tools; `read` reads one tool."""
 
     def read_tools(name: str, value: Any, members: Members[Any]) -> bool:
         if type(value) is not list:
@@ -77,12 +78,13 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
 
 
 class Table(Body):
-    """The members of a wire's requests beside what stands `apart` in a body (messages first, instructions, tools): how they
-    are read, kept as they came, and written.
+    """The members of a wire's requests except the structural ones: how they are read, kept verbatim, and written.
 
-    `write` writes them in the order that the wire wants, with what `writing` makes; `always` and `switches` are those of `Body`,
-    `shared` and `needed` those of `Options`. `named` brings the members of a body under the names of the rows; `other_names` are
-    those under which members with a canonical word may come besides. `tool_names` are those that the wire takes.
+    `apart`, `always` and `switches` are those of `Body`: the first place of `apart` is that of the messages. `shared`
+    and `needed` are those of `Options`. `write` writes the members in the wire's order, with the `Writing` that
+    `writing` makes. `named` renames the members of a body to the names of the rows; it is used only for reading.
+    `other_names` are further names of members with a canonical counterpart. `tool_names` are the names of tools that
+    the wire accepts.
     """
 
     def __init__(
@@ -114,8 +116,8 @@ class Table(Body):
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
     def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
-        """The members of a body, but for those that are read `apart`. One of an unexpected type is no error: it goes to the
-        options and back as it came."""
+        """Read the members of a body, except those in `apart`, which are read elsewhere. A member of an unexpected
+        type is no error: it becomes an option, and is written back unchanged."""
         members = Members(body if self.named is None else self.named(body), reading)
         members.read(self.rows, self._unread.union(apart) if apart else self._unread)
         return members
@@ -129,10 +131,10 @@ class Table(Body):
         empty: bool = False,
         must_compare: bool = False,
     ) -> Request:
-        """The request of members and messages that were just read, with what is kept of it.
+        """Return the request of the members and messages that were just read, with the state that is kept of it.
 
-        `facts` are those that the reader knows already, `empty`: there is nothing to answer. `must_compare`: a member may be written
-        otherwise than it came.
+        `facts` are those that the reader knows already. `empty`: there is nothing to answer. `must_compare`: a member
+        may be written differently than it was received.
         """
         request, encoding, endpoint = members.request, members.words, members.endpoint
         request["messages"] = messages
@@ -144,15 +146,16 @@ class Table(Body):
         return request
 
     def finish(self, request: Request, body: Wire, writing: Writing) -> None:
-        """Writes the members into a body that holds what stands apart, as they came where that still fits; reports what the
-        request itself holds for a provider."""
+        """Write the members into a body that already holds the structural ones; restore kept members verbatim where
+        they still fit. Report the state of a provider that the request itself holds."""
         self.write(request, body, writing)
         self.put_back(body, writing)
         if "provider_state" in request:
             report_state(request, writing, (), fields=True)
 
     def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
-        """Writes the members of a request that have a row, but for those that are written `apart`; others are reported."""
+        """Write the members of a request that have a row, except those in `apart`, which are written elsewhere.
+        Report the others."""
         if self._says_model and "{model}" not in writing.dialect.get("path", ""):
             model = model_to_wire(request, writing.endpoint)
             if model is not None:
@@ -166,18 +169,20 @@ class Table(Body):
     def write_options(
         self, request: Request, body: Wire, writing: Writing, carried: Collection[tuple[str, str]] = ()
     ) -> None:
-        """Writes the wire's own options, and reports others but for those that are `carried` already."""
+        """Write the wire's own options, and report others, except those that are `carried` already."""
         if request.get("options"):
             options_to_wire(request, body, self._options, writing, carried)
 
     def wrong_type(self, options: Mapping[str, Any], _: Mapping[str, Any]) -> InvalidWire | None:
-        """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+        """Return the error for a request that was read here, if a member with a canonical counterpart has a wrong
+        type."""
         return wrong_member(self.adapter, options, self.rows)
 
     def _keep_names(
         self, request: Request, encoding: Item, called: Collection[str], dialect: Mapping[str, Any]
     ) -> None:
-        """Keeps the names of tools that do not fit, and those that several tools have; `called` are those of calls."""
+        """Keep the names of tools that the wire does not accept, and those that several tools have. `called` are the
+        names in calls."""
         names: set[str] = set()
         again: set[str] = set()
         for tool in request.get("tools") or ():
@@ -196,19 +201,19 @@ class Table(Body):
 
 
 def posted(path: str, body: Wire, headers: dict[str, str] | None = None) -> types.WireRequest:
-    """A wire request."""
+    """Return a wire request with the method POST."""
     return {"method": "POST", "path": path, "headers": {} if headers is None else headers, "body": body}
 
 
 Write = Callable[[Request, Endpoint, Loss], types.WireRequest]
-"""Writes a request by the rules of a wire, and reports."""
+"""Writes a request by the rules of a wire, and reports losses."""
 
 
 def write_request(write: Write, request: types.Request, endpoint: Endpoint, *, speaks_json: bool = False) -> Written:
-    """Writes a canonical request as a WireRequest, and reports what the wire cannot say. `speaks_json` is that of
+    """Write a canonical request as a WireRequest, and report what the wire cannot express. `speaks_json` is that of
     `write_with_format`.
 
-    Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
+    Raises `InvalidRequest` with a pointer for a conversation that cannot be written as a valid request of the wire.
     """
     asked, escaped = escape_reserved(data_of(request), endpoint)
     if "response_format" in asked:
@@ -223,6 +228,6 @@ def _written(write: Write, request: Request, endpoint: Endpoint) -> Written:
     try:
         return write(request, endpoint, loss), loss.entries
     except UNREADABLE as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
+        # the schema has checked everything except the contents of `encoding` and `fields`
         why = "a provider state of the request has an unexpected shape"
         raise InvalidRequest(why, adapter=endpoint.adapter) from problem

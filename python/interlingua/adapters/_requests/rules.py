@@ -1,4 +1,4 @@
-"""Rules that several wires have for members of a request: what is taken of a value, and how the rest is reported."""
+"""Rules that several wires share for members of a request: which values are accepted, and how the rest is reported."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -13,7 +13,8 @@ from interlingua.adapters._requests.members import SEVERITY, Writer, within
 def stops(
     most: int | None = None, fits: Callable[[str], Any] | None = bool, code: str = "unsupported_value"
 ) -> Writer[Writing]:
-    """Writes the stop texts that fit (None: all do), and no more than so many; all others are reported."""
+    """Return a writer of the stop texts that satisfy `fits` (None: all do), at most `most` of them. It reports all
+    others."""
 
     def write(name: str, value: list[str], body: Wire, writing: Writing) -> list[str]:
         kept = value
@@ -35,7 +36,7 @@ def stops(
 
 
 def seed_within(lowest: int, highest: int) -> Writer[Writing]:
-    """Writes a seed of this range; one beyond it would be another."""
+    """Return a writer of a seed in this range. A seed outside is dropped: a fitted one would be another seed."""
 
     def write(name: str, value: int, body: Wire, writing: Writing) -> int | None:
         if lowest <= value <= highest:
@@ -47,8 +48,8 @@ def seed_within(lowest: int, highest: int) -> Writer[Writing]:
 
 
 def word(words: Sequence[str], default: str | None = None, switch: str = "") -> Writer[Writing]:
-    """Writes one of the words that the wire has, or those that a `switch` of the dialect lists; `default` is what the wire
-    calls what others call so."""
+    """Return a writer of one of the wire's words, or of those that a `switch` of the dialect lists. `default` is the
+    wire's name of the value that other wires call "default"."""
 
     def write(name: str, value: str, body: Wire, writing: Writing) -> str | None:
         if value in (writing.dialect.get(switch) or words):
@@ -71,7 +72,7 @@ MOST_LOGPROBS: Final = 20
 
 
 def top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | None:
-    """How many alternatives are given beside each token."""
+    """Return the number of alternatives for each token; None if the target returns no log probabilities."""
     if writing.refuses("logprobs", name):
         code = "unsupported_field" if "logprobs" in writing.dialect.get("unsupported", ()) else "unsupported_model"
         severity = severity_of(name, value, SEVERITY[name])
@@ -91,8 +92,8 @@ def kept_metadata(
     code: str = "unsupported_value",
     user: str = "",
 ) -> dict[str, Any]:
-    """The data that the provider keeps with a request: what fits, and no more than so many; all else is reported. `user`
-    is the name under which the id of the user stands among it."""
+    """Return the data that the provider stores with a request: what satisfies `fits`, at most `most` pairs. Report
+    everything else. `user` is the name in this data for the id of the user."""
     kept: dict[str, Any] = {}
     for name, item in (_given("metadata", writing) or NOTHING).items():
         if not fits(name, item):
@@ -113,7 +114,8 @@ def kept_metadata(
 
 
 def _given(name: str, writing: Writing) -> Any:
-    """What a request says of a member; None where the provider or the model does not take it, which is reported."""
+    """Return the request's value of a member; report it and return None if the provider or the model does not accept
+    it."""
     value = writing.source.get(name)
     if not value or not writing.refuses(name):
         return value

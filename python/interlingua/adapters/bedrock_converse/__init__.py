@@ -1,20 +1,21 @@
 """
 Amazon Bedrock Converse.
 
-Wire:  POST /model/{model}/converse, answers as JSON; /converse-stream, answers as an AWS event stream.
+Wire:  POST /model/{model}/converse, responses as JSON; /converse-stream, responses as an AWS event stream.
        Documented version: service model bedrock-runtime 2023-09-30, as of botocore 1.44.5.
 Spec:  spec/adapters/bedrock_converse.md
 
-Strategy: a request is written top-down. Leading instructions leave the list and become `system`; each run of tool
-results and the user message after it travel as one user message, results first; the turns of user and model alternate.
-A mark for the cache is a block of its own on the wire and a hint on the block before it here.
-What has no canonical meaning is kept: whole items as opaque blocks, members in provider state as trees of the same
-shape, top-level members in options. Every request is made valid, and every repair is reported. What came from this wire
-otherwise than it is written is kept (`_engine.verbatim`) and put back, and its repair is taken back, while the same is written.
-The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
+Strategy: the writer writes a request top-down. It takes leading instructions out of the list and writes them as `system`.
+It writes each run of tool results and the user message after it as one user message, results first. The turns of user and
+model alternate. A cache mark is a block of its own on the wire; in canonical form it is a hint on the block before it.
+The reader keeps everything that has no canonical meaning: whole items as opaque blocks, members in provider state as trees of
+the same shape, top-level members in options. The writer makes every request valid and reports every repair. If a value was
+read from this wire in another spelling than the writer uses, the reader keeps that spelling (`_engine.verbatim`). As long as the
+writer writes the same value, it restores the spelling and reverts the repair.
+The stream decoder assembles the provider's own final message and reads it in the same way as a unary response.
 
 Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools ·
-responses · stream reader and writer · errors. What Anthropic's own wire does alike stands in `_claude`.
+responses · stream reader and writer · errors. The code that this wire shares with Anthropic's own wire is in `_claude`.
 """
 
 from typing import Final
@@ -27,7 +28,7 @@ from interlingua.adapters.bedrock_converse.stream_writer import stream_encoder, 
 from interlingua.adapters.bedrock_converse.tables import FRAMING, NAME
 
 DATED: Final = False
-"""Answers bear no time."""
+"""A response of this wire has no creation time."""
 
 __all__ = [
     "DATED",

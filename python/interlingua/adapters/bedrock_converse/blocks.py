@@ -1,8 +1,9 @@
 """
-Blocks both ways: the same cases in the same order.
+Read and write content blocks: reader and writer list the same cases in the same order.
 
-A wire block is an object with one member that names what it holds; a mark for the cache is a block of its own behind what
-it is for. What a block holds without canonical meaning is kept as a tree of the same shape and laid over the written block.
+A wire block is an object with one member, whose name is the kind of the block. A cache mark is a block of its own after the
+block that it marks. The reader keeps members without canonical meaning as a tree of the same shape, and the writer adds this
+tree to the written block.
 """
 
 from collections.abc import Callable
@@ -43,7 +44,7 @@ from interlingua.canonical.loss import Path, pointer
 def blocks_from_wire(
     content: list[Any], place: str, reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
 ) -> list[Block]:
-    """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
+    """Read the blocks of one list. Raises `failure` with a pointer to a block that cannot be read."""
     blocks: list[Block] = []
     position = -1
     try:
@@ -63,14 +64,14 @@ def blocks_from_wire(
             blocks.append(block_from_wire(wire, place, reading))
     except UNREADABLE as problem:
         raise malformed("a block", (*path, position), reading.adapter, failure) from problem
-    except InvalidWire as problem:  # a block inside of this one
+    except InvalidWire as problem:  # from a block inside of this block
         where = pointer((*path, position)) + (problem.path or "")
         raise failure(problem.message, path=where, adapter=reading.adapter) from problem
     return blocks
 
 
 def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
-    """One block of the wire. What is not shaped as the wire documents it stays whole, as an opaque block.
+    """Read one block of the wire. A block that does not have its documented shape is kept whole, as an opaque block.
 
     Raises KeyError or TypeError for a known block that lacks a member or has one of a wrong type.
     """
@@ -96,23 +97,23 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
 
 
 _MENDED: Final = ("cachePoint", "reasoningContent")
-"""Kinds that may be read as something else, or may not stand last, where a request is written."""
+"""The kinds that may be read back as something else, or may not be last in a request."""
 
 
 def _kind(wire: Wire) -> str:
-    """What a block of the wire is: the member that names its kind; one that is null names none."""
+    """Return the kind of a wire block: the name of its first member that is a kind and is not null."""
     for name, value in wire.items():
         if name in KINDS and value is not None:
             return name
     if "json" in wire:
-        return "json"  # whose value may be null
+        return "json"  # its value may be null
     return next((name for name in wire if name != "type"), "unknown")
 
 
 def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     use = wire["toolUse"]
     if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
-        raise NoMeaning("toolUse")  # what the provider runs itself
+        raise NoMeaning("toolUse")  # a call of a tool that the provider runs itself
     if len(use) == 3 and len(wire) == 1:
         if (call := plain_call(use["toolUseId"], use["name"], use.get("input"), dict, reading)) is not None:
             return call
@@ -121,7 +122,7 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
 
 def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     if place != USER:
-        raise NoMeaning("toolResult")  # of a tool that the provider runs itself
+        raise NoMeaning("toolResult")  # a result of a tool that the provider runs itself
     return read_item(_RESULT, wire, {"type": "tool_result"}, reading)
 
 
@@ -156,7 +157,7 @@ _READERS: Final[dict[str, Callable[[Wire, str, Reading], Block]]] = {
 
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
-    """The blocks of one place on the wire, marks for the cache among them; those that it cannot carry are reported."""
+    """Write the blocks of one place and their cache marks, and report blocks that the wire has no place for."""
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
@@ -170,7 +171,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
         if place == USER and wire.get("document") is not None:
             writing.documents.append((wire, where))
         if block["type"] != "text" and len(wire) == 1 and "text" in wire:
-            continue  # a placeholder, which has no hint
+            continue  # a placeholder, which gets no cache mark
         if "cache" in block and (mark := _mark(block, place, writing, where)) is not None:
             wires.append(mark)
     return wires
@@ -184,7 +185,7 @@ def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None
 
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """One block on the wire; None when this place cannot carry it, which is reported."""
+    """Write one block; report it and return None if the wire cannot have it in this place."""
     try:
         return _block_to_wire(block, place, writing, path)
     except Refused as refused:
@@ -228,17 +229,17 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
-    """A tool result, and the mark for the cache behind it."""
+    """Write a tool result, and the cache mark after it."""
     parts = block["content"]
     if len(block) == 3 and len(parts) == 1 and len(part := parts[0]) == 2 and part["type"] == "text":
         text: str = part["text"]
-        if text and not text.isspace():  # the usual result, on a straight way
+        if text and not text.isspace():  # most results; a shortcut
             return [{"toolResult": {"toolUseId": writing.result_id(block), "content": [{"text": text}]}}]
     where: Path = path
     to: Path | None = None
     hint: Block | None = block.get("cache")
     if hint is None and (at := _hint_within(parts)) is not None:
-        # the wire marks a result as a whole
+        # the wire can only mark a result as a whole
         hint, where, to = parts[at]["cache"], (*path, "content", at), (*path, "cache")
         bare = {name: value for name, value in parts[at].items() if name != "cache"}
         block = {**block, "content": [*parts[:at], bare, *parts[at + 1 :]]}
@@ -248,7 +249,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
 
 
 def _hint_within(parts: list[Block]) -> int | None:
-    """The last block of a result that asks for the cache and will stand on the wire."""
+    """Return the position of the last block of a result that has a cache hint and will be written."""
     for position in range(len(parts) - 1, -1, -1):
         part = parts[position]
         if "cache" in part and part["type"] == "text" and part["text"].strip():
@@ -256,7 +257,7 @@ def _hint_within(parts: list[Block]) -> int | None:
     return None
 
 
-# where blocks may stand; any other in a message
+# the places where each kind of block may appear; any other kind may appear in a message
 _PLACES: Final = {
     "text": (USER, SYSTEM, ASSISTANT, RESULT),
     "guardContent": (USER, SYSTEM),
@@ -276,7 +277,7 @@ _PLACES: Final = {
 _TURNS: Final = (USER, ASSISTANT)
 
 
-_OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
+_OPAQUE: Final = OF_OPAQUE | {"cache"}  # the cache mark is a block of its own
 
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
@@ -295,7 +296,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 
 def _read_use_type(raw: Any, block: Block, reading: Reading) -> None:
-    """Only what the caller runs is read as a call."""
+    """Read nothing: only a call of a tool that the caller runs is read as a call."""
     reading.must_compare = True
 
 

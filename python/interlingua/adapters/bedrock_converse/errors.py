@@ -1,4 +1,4 @@
-"""Errors both ways: what the provider says as canonical errors, and canonical errors as this provider tells them."""
+"""Read the provider's errors as canonical errors, and write canonical errors as this provider reports them."""
 
 import re
 from collections.abc import Mapping
@@ -32,9 +32,9 @@ _FIRST_SERVER_STATUS: Final = 500
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
-    """The canonical error of a failed call. `body` may be parsed JSON, text, bytes or nothing.
+    """Return the canonical error of a failed provider call. `body` may be parsed JSON, text, bytes or nothing.
 
-    The message holds nothing of what the provider said; that is in `raw`.
+    The message has nothing of the provider's text; that text is in `raw`.
     """
     lower, parsed = failures.lowered(headers), error_body(body)
     name = lower.get("x-amzn-errortype", "").partition(":")[0]
@@ -44,7 +44,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 
 
 def in_band(name: str | None, data: str, endpoint: Endpoint) -> Error:
-    """The canonical error of an exception inside a stream: its name and its payload."""
+    """Return the canonical error of an exception inside a stream, given its name and its payload."""
     return _described(200, name, {}, error_body(data), endpoint)
 
 
@@ -54,7 +54,7 @@ def _described(status: int, name: str | None, headers: Mapping[str, str], body: 
     category = _VOCABULARY.category(status, code, text)
     if category == "permission" and code is None and _TOKEN.search(text):
         category = "authentication"
-    # a model's own error is worth another try unless the model blames the request
+    # an error of the model may be retried, unless the model reports that the request is at fault
     origin = members.get("originalStatusCode")
     blamed = category == "server_error" and type(origin) is int and origin < _FIRST_SERVER_STATUS
     return failures.canonical(
@@ -99,13 +99,13 @@ _STREAMED: Final = frozenset(
         "ValidationException",
     )
 )
-"""The exceptions that the service model has inside a stream."""
+"""The exceptions that the service model lists for streams."""
 
 
 def _compose(failure: WireError) -> Wire:
     status, name = _WRITTEN.get(failure.category, (500, "InternalServerException"))
     if failure.word is not None:
-        name = failure.word[:1].upper() + failure.word[1:]  # streams begin it in lower case
+        name = failure.word[:1].upper() + failure.word[1:]  # in streams it begins with a lower-case letter
     headers = failures.wait_headers(failure.retry_after, exact=False)
     if name is not None:
         headers["x-amzn-errortype"] = name
@@ -119,7 +119,7 @@ to_wire_error: Final = failures.writer(_compose, error)
 
 
 def to_wire_exception(failure: Error, endpoint: Endpoint) -> tuple[str, Wire]:
-    """The same inside a stream: the name of the exception, and its payload."""
+    """Write an error inside a stream; return the name of the exception and its payload."""
     wire, _ = to_wire_error(failures.without_status(failure), endpoint)
     name = wire["headers"].get("x-amzn-errortype", "")
     name = name if name in _STREAMED else "ModelStreamErrorException"

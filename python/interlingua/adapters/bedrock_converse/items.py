@@ -1,5 +1,5 @@
-"""What every block has beside its content, as trees of its shape; and texts: plain ones, values of JSON in results, those that a
-guardrail looks at, and those with citations."""
+"""Read and write what blocks have in common, as trees of their shape, and texts: plain texts, JSON values in results, texts that a
+guardrail inspects, and texts with citations."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -25,7 +25,7 @@ KINDS: Final = frozenset(
 
 
 def _read_type(raw: Any, block: Block, reading: Reading) -> None:
-    """What a block is, is told by the member that names its kind."""
+    """Read nothing: another member names the kind of a block."""
     string(raw)
     reading.must_compare = True
 
@@ -34,7 +34,7 @@ _TYPE: Final = Member("type", (), _read_type, lambda block, writing, path: ABSEN
 
 
 def block_row(content: Member) -> ItemRow:
-    """A block: the member that names its kind, and `type` beside it. A mark for the cache is a block of its own."""
+    """Return the row of a block: the member that names its kind, and `type`. A cache mark is a block of its own."""
     return ItemRow({}, content, _TYPE, beside=("cache", "citations"), excludes=KINDS)
 
 
@@ -42,14 +42,14 @@ def block_row(content: Member) -> ItemRow:
 
 
 def present_members(item: Any) -> Wire:
-    """The members of an object that say something."""
+    """Return the members of an object that are not null."""
     if type(item) is not dict and len(item) > 0:
         raise TypeError("an object")
     return {name: value for name, value in item.items() if value is not None} if item else {}
 
 
 def without_nulls(tree: Any, depth: int = 0) -> Any:
-    """A tree of members without those that are null, which say nothing, and without what holds nothing else."""
+    """Return a tree of members without members that are null, and without objects that have only such members."""
     if type(tree) is not dict or depth == _NULLS_WITHIN:
         return tree
     present: Wire = {}
@@ -60,7 +60,7 @@ def without_nulls(tree: Any, depth: int = 0) -> Any:
     return present
 
 
-_NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
+_NULLS_WITHIN: Final = 3  # a deeper object is a value of its own
 
 
 # ---------------------------------------------------------------------------------------------- texts, by rows
@@ -71,7 +71,7 @@ def _read_text(raw: Any, block: Block, reading: Reading) -> None:
     if not raw:
         reading.must_compare = True
     elif raw.isspace():
-        block.setdefault("provider_state", reading.state())  # its origin takes it, in whatever conversation
+        block.setdefault("provider_state", reading.state())  # its origin accepts it, in any conversation
 
 
 def _read_json(raw: Any, block: Block, reading: Reading) -> None:
@@ -107,7 +107,7 @@ _TEXT: Final = Member("text", ("text",), _read_text, lambda block, writing, path
 _ROWS: Final[dict[str, ItemRow]] = {
     "text": block_row(_TEXT),
     "guardContent": block_row(inside("guardContent", ItemRow({}, inside("text", ItemRow({}, _TEXT))))),
-    # a value is written as its text
+    # a JSON value is written as its text
     "json": block_row(
         Member("json", ("text",), _read_json, lambda block, writing, path: ABSENT, needed=True, null=True)
     ),
@@ -127,30 +127,30 @@ _ROWS: Final[dict[str, ItemRow]] = {
 
 
 def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
-    """A plain text."""
+    """Read a plain text."""
     return read_item(_ROWS["text"], wire, {"type": "text"}, reading)
 
 
 def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
-    """A value of JSON in a result, as its text. Raises `NoMeaning` where it has none."""
+    """Read a JSON value in a result as its text. Raises `NoMeaning` in any other place."""
     if place != RESULT:
         raise NoMeaning("json")
     return read_item(_ROWS["json"], wire, {"type": "text"}, reading)
 
 
 def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
-    """A text that a guardrail is to look at: the text is the user's, the rest stays with the provider."""
+    """Read a text that a guardrail inspects: the text becomes a text block, the rest is kept in provider state."""
     guarded = present_members(wire["guardContent"])
     if guarded.keys() != {"text"} or place not in (USER, SYSTEM) or type(guarded["text"].get("text")) is not str:
         raise NoMeaning("guardContent")
     block = read_item(_ROWS["guardContent"], wire, {"type": "text", "provider_state": reading.state()}, reading)
-    # an empty tree says that the text is guarded
+    # an empty tree marks the text as guarded
     block["provider_state"].setdefault("fields", {}).setdefault("guardContent", {})
     return block
 
 
 def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
-    """A text with what it cites, in one block however many pieces it has. Raises `NoMeaning` when it cannot be read."""
+    """Read a text with its citations as one block, even if it has several pieces. Raises `NoMeaning` if it cannot be read."""
     if place != ASSISTANT:
         raise NoMeaning("citationsContent")
     reading.must_compare = True
@@ -179,7 +179,7 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> Block:
 
 
 def _citation_type(citation: Wire) -> str:
-    """What a citation is, by the place that it names."""
+    """Return the type of a citation, which follows from the place that it names."""
     location = citation.get("location")
     if type(location) is not dict:
         return "citation"
@@ -190,7 +190,7 @@ def _citation_type(citation: Wire) -> str:
 
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """A text, with what it cites of this provider's; None for one without visible characters, which is reported."""
+    """Write a text with its citations of this provider; report a text without visible characters and return None."""
     text: str = block["text"]
     state = writing.state_of(block)
     if state and "citations" in block and place == ASSISTANT:
@@ -210,7 +210,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
 
 
 def _is_guarded(state: Mapping[str, Any]) -> bool:
-    """Whether a text was one that a guardrail looks at: what is kept of that are marks beside the text, if any."""
+    """Whether a text was read as one that a guardrail inspects. Its provider state then has `guardContent`, with marks if any."""
     guard = (state.get("fields") or {}).get("guardContent")
     if not isinstance(guard, dict):
         return False

@@ -1,4 +1,4 @@
-"""Media and documents both ways, by rows."""
+"""Read and write media and documents, by rows."""
 
 from typing import Any, Final
 
@@ -34,7 +34,7 @@ from interlingua.canonical.loss import Path
 
 
 def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
-    """An image, a video, sound or a document. Raises `NoMeaning` when it cannot be read."""
+    """Read an image, a video, audio or a document. Raises `NoMeaning` if it cannot be read."""
     kind = next((name for name in FORMATS if wire.get(name) is not None), "image")
     try:
         block = read_medium(_ROWS[kind], wire, {"type": kind}, reading)
@@ -42,7 +42,7 @@ def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
         raise NoMeaning(kind) from problem
     if "media_type" not in block and block["source"]["kind"] == BYTES:
         raise NoMeaning(kind)
-    reading.must_compare = reading.must_compare or kind == "document"  # which has a name of its own
+    reading.must_compare = reading.must_compare or kind == "document"  # the writer may change the name of a document
     return block
 
 
@@ -52,7 +52,7 @@ _TAKES: Final = dict.fromkeys(KINDS, (BYTES, FILE)) | {"document": (BYTES, FILE,
 
 
 def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    """An image, a video, sound or a document. Raises `Refused` when the target does not take it."""
+    """Write an image, a video, audio or a document. Raises `Refused` if the target does not accept it."""
     refuse_kind(block, writing)
     kind: str = block["type"]
     sent = sent_as(block, _sent(block, writing, path), writing.loss, path)
@@ -60,7 +60,7 @@ def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 
 
 def _sent(block: Block, writing: Writing, path: Path) -> Medium:
-    """A medium as it is written: an address of S3 is a file, a document of which only a file is known needs no type."""
+    """Return a medium as it is written. An S3 URI is a file; a document that is a file needs no media type."""
     kind: str = block["type"]
     medium = located(block)
     if kind == "document" and medium.kind == BLOCKS:
@@ -87,7 +87,7 @@ def _type_of_name(uri: str, kind: str) -> str | None:
 
 
 def _is_text(media_type: str) -> bool:
-    """Whether a document of this type is a text, for which the wire may have no name."""
+    """Whether a document of this type is a text; the wire may have no format for the type."""
     bare = bare_type(media_type)
     return bare.startswith("text/") or bare in TEXTS
 
@@ -124,13 +124,13 @@ def _format(kind: str) -> Member:
 
 
 def _read_content(raw: Any, block: Block, reading: Reading) -> None:
-    if "source" in block or not all(part.keys() == {"text"} for part in raw):  # only texts stand in a document
+    if "source" in block or not all(part.keys() == {"text"} for part in raw):  # a document has only texts
         raise TypeError("content")
     block["source"] = {"kind": BLOCKS, "content": [text_from_wire(part, "document", reading) for part in raw]}
 
 
 def _write_name(block: Block, writing: Writing, path: Path) -> Any:
-    """The name that the wire demands: the document's own, its title, or one that is made up."""
+    """Write the name that the wire requires: the name of the document, its title, or a default name."""
     where = (*path, "name")
     name, title = block.get("name"), block.get("title")
     if title is not None and name is None:

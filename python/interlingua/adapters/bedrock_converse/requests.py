@@ -1,4 +1,4 @@
-"""Requests both ways: the members beside the messages."""
+"""Read and write requests: all members except the messages."""
 
 import re
 from collections.abc import Mapping
@@ -61,10 +61,10 @@ from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, pointer
 
-# ---------------------------------------------------------------------------------------------- reasoning: `outputConfig.effort`, and what the additional fields say
+# ---------------------------------------------------------------------------------------------- reasoning: `outputConfig.effort`, and the additional fields
 
-# `thinking` is the word of Anthropic's models, `reasoning_config` an older name of it, `reasoningConfig` that of Amazon's;
-# the words of other makers stay options
+# Anthropic's models have `thinking`, or under its older name `reasoning_config`; Amazon's models have `reasoningConfig`;
+# the members of other vendors stay options
 
 Request = dict[str, Any]
 Entries = list[Entry]
@@ -74,7 +74,7 @@ _THINKING: Final = (("type", "mode"), ("budget_tokens", "budget_tokens"), ("disp
 
 
 def _nova_from_wire(value: Any) -> Reasoning | None:
-    """What `reasoningConfig` says; None when it is not shaped as documented."""
+    """Read `reasoningConfig`; return None if it does not have its documented shape."""
     match value:
         case {"type": str(mode), "maxReasoningEffort": str(effort), **others} if not others:
             return {"mode": mode, "effort": effort}
@@ -85,7 +85,7 @@ def _nova_from_wire(value: Any) -> Reasoning | None:
 
 
 def _thinking_from_wire(value: Any) -> Reasoning | None:
-    """What `thinking` says; None when it is not shaped as documented."""
+    """Read `thinking`; return None if it does not have its documented shape."""
     if type(value) is not dict or not value:
         return None
     reasoning: Reasoning = {}
@@ -98,7 +98,7 @@ def _thinking_from_wire(value: Any) -> Reasoning | None:
 
 
 def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """Writes the additional fields of the model, and the effort; what is fitted to the model or the request is reported."""
+    """Write the additional fields of the model and the effort, and report each value adapted to the model or the request."""
     reasoning: Reasoning = request["reasoning"]
     control = writing.encoding.get("thinking") if writing.same_model else writing.dialect.get("reasoning_control")
     if control == NOVA:
@@ -122,7 +122,7 @@ _NOVA_BUDGETS: Final = ((4096, "low"), (16384, "medium"))
 
 
 def _fitted_nova(reasoning: Reasoning) -> Reasoning:
-    """What Amazon's models take of a wish for reasoning: on or off, and three efforts."""
+    """Return the reasoning settings that Amazon's models accept: on or off, and three efforts."""
     mode, effort, budget = (reasoning.get(name) for name in ("mode", "effort", "budget_tokens"))
     if mode == "disabled" or effort == "none":
         return {"mode": "disabled"}
@@ -140,10 +140,10 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
 def from_wire_request(
     wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Request, list[Entry]]:
-    """Reads a request of this wire, given as `{method, path, headers, body}`; the path names the model.
+    """Read a request of this wire, given as `{method, path, headers, body}`; the path names the model.
 
-    Raises `InvalidWire` with a pointer into the body when it cannot be read.
-    Nothing is lost: members without canonical meaning stand in `options` or in provider state.
+    Raises `InvalidWire` with a pointer into the body if the body cannot be read.
+    Nothing is lost: members without canonical meaning are kept in `options` or in provider state.
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
@@ -206,7 +206,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
 
 
 def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
-    """How much to think, under any of its names; the first one counts."""
+    """Read the reasoning settings under any of their names; the first name counts."""
     found = _nova_from_wire(value) if name == NOVA else _thinking_from_wire(value)
     if found is None or not members.wish(found):
         return False
@@ -226,14 +226,14 @@ def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _nova_top_k(value: Any) -> Any:
-    """The `topK` of Amazon's models, which stands alone in a configuration among the additional fields."""
+    """Return the `topK` of Amazon's models, if it is the only member of its configuration in the additional fields."""
     if type(value) is dict and value.keys() == {"topK"}:
         return value["topK"]
     return None
 
 
 def _address_from_wire(wire: Mapping[str, Any], request: Request, endpoint: Endpoint) -> None:
-    """What the path says: the model, and whether to stream."""
+    """Read the path: the model, and whether to stream."""
     path = wire.get("path")
     if not isinstance(path, str):
         return
@@ -249,20 +249,21 @@ def _address_from_wire(wire: Mapping[str, Any], request: Request, endpoint: Endp
 
 
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
+    """Write a request for this wire, with a report of all changes (spec/6-loss.md).
 
-    Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
-    name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
+    Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools with the
+    same name) and `CannotAdapt` for a request that the model refuses. Both have a pointer into the request.
     """
     return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
-    """The request on the wire; what was `read` just now and is written otherwise is kept."""
+    """Write the request. If it was just `read`, keep what was received wherever it is written differently."""
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     tools, offered = _tools_to_wire(request, writing)
-    if not offered:  # what came in the place of tools may be none, and goes back before calls ask for some
+    # an empty list of tools that was read is restored here, before calls in the conversation require tools
+    if not offered:
         tools = settled_tools([], offered, writing, read)
     turns = messages_to_wire(request, body, writing)
     if tools := _with_needed_tools(request, tools, writing):
@@ -289,7 +290,7 @@ _ANSWERS: Final = {"converse": "application/json", "converse-stream": "applicati
 
 
 def _sweep(body: Wire) -> None:
-    """Takes out the marks for the cache that were taken back."""
+    """Remove the cache marks that were revoked; each of them is now an empty block."""
     lists = [message["content"] for message in body.get("messages") or ()]
     lists += [body.get("system") or [], (body.get("toolConfig") or {}).get("tools") or []]
     for blocks in lists:
@@ -314,7 +315,7 @@ def _has_calls(request: Request) -> bool:
 
 
 def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
-    """The error for a conversation with calls at a model that takes no tools, at the first of them."""
+    """Return the error for a conversation with calls and a model without tools; its path is that of the first call or result."""
     path = next(
         pointer(("messages", n, "content", m))
         for n, message in enumerate(request["messages"])
@@ -327,7 +328,7 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
 
 
 def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writing) -> list[Wire] | None:
-    """The tools, or those that a conversation with calls must have."""
+    """Return the tools; if there are none and the conversation has calls, return the tools that it needs."""
     if tools or not writing.tools_used or writing.same(TOOLLESS):
         return tools
     if writing.lacks("supports_tools", "tools"):
@@ -343,7 +344,7 @@ def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writ
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """The members beside messages, instructions and tools."""
+    """Write the members other than messages, instructions and tools."""
     choice = choice_to_wire(request, (body.get("toolConfig") or {}).get("tools") or [], writing)
     if choice is not None:
         body["toolConfig"]["toolChoice"] = choice
@@ -396,7 +397,7 @@ def _is_metadata(name: str, value: Any) -> bool:
 
 
 def _cache(hint: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """The longest prefix: a mark behind the last block of the last message."""
+    """Mark the longest prefix: write a cache mark after the last block of the last message."""
     messages = writing.source["messages"]
     last = len(messages) - 1
     blocks = messages[last]["content"] if messages else []
@@ -420,7 +421,7 @@ def _cache(hint: dict[str, Any], body: Wire, writing: Writing) -> None:
 
 
 def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
-    """Whether the last block of the request is the last one on the wire."""
+    """Whether the last block of the request is also the last block on the wire."""
     block, wire = blocks[-1], content[-1]
     match block["type"]:
         case "text":
@@ -480,9 +481,10 @@ wrong_type: Final = _TABLE.wrong_type
 # ---------------------------------------------------------------------------------------------- estimates
 
 _PROVIDED: Final[dict[str, Range | None]] = {"nova_grounding": None}
-"""What a tool of the provider adds, by how its name begins. It runs inside the call and adds what it finds."""
+"""For each beginning of a name, the tokens that a tool of the provider adds. None: the tool runs inside the provider call and
+adds what it finds."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
-    """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
+    """Estimate the prompt tokens of a canonical request: a likely minimum, the best guess, a likely maximum."""
     return _estimates.estimate(request, endpoint, _PROVIDED)

@@ -1,4 +1,4 @@
-"""Answers both ways, and their usage."""
+"""Read and write responses and their usage."""
 
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ ENDS: Final = answers.Ends(
         "tool_calls": "tool_use",
         "content_filter": "content_filtered guardrail_intervened",
         "error": "malformed_model_output malformed_tool_use",
-        # not in the service's list; Anthropic's models have them
+        # not in the service's list; Anthropic's models use them
         "pause": "pause_turn",
         "refusal": "refusal",
     },
@@ -38,10 +38,10 @@ ENDS: Final = answers.Ends(
 
 
 class _Counts(Counts):
-    """Details tell how long what went to a cache is kept there."""
+    """Usage whose details state how long tokens are kept in the cache."""
 
     def read(self, wire: Wire, endpoint: Endpoint) -> Usage:
-        """The usage in disjoint buckets: the prompt is input, cache reads and cache writes."""
+        """Read the usage into disjoint buckets: the prompt is input, cache reads and cache writes."""
         usage = super().read(wire, endpoint)
         details = wire.get("cacheDetails")
         if isinstance(details, list):
@@ -51,7 +51,7 @@ class _Counts(Counts):
         return usage
 
     def write(self, usage: Usage, endpoint: Endpoint, *, same_origin: bool) -> Wire:
-        """Usage as the wire counts it."""
+        """Write the usage as the wire counts it."""
         wire = super().write(usage, endpoint, same_origin=same_origin)
         hour = usage.get("cache_creation_1h_input_tokens")
         if hour and wire is not usage.get("raw"):
@@ -75,9 +75,9 @@ COUNTS: Final = _Counts(
 def from_wire_response(
     body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
-    """Reads an answer that is not streamed. Nothing is lost. The answer names neither itself nor its model.
+    """Read a response that is not streamed. Nothing is lost. On this wire a response has no id and no model.
 
-    Raises `InvalidAnswer` with a pointer into the body when it cannot be read.
+    Raises `InvalidAnswer` with a pointer into the body if the body cannot be read.
     """
     output = body.get("output") if isinstance(body, dict) else None
     message = output.get("message") if isinstance(output, dict) else None
@@ -92,11 +92,11 @@ def from_wire_response(
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
-    """The canonical answer of a wire answer whose blocks have been read."""
+    """Return the canonical response for a wire response and its blocks, which have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     answers.read_answer(_ANSWER, ENDS, body, response, reading, ("output", "message"))
     router = answers.inner(answers.inner(body, "trace"), "promptRouter").get("invokedModelId")
-    if type(router) is str and router:  # a router of prompts names the model that it chose; no other answer does
+    if type(router) is str and router:  # only a prompt router names the model, which it chose
         response["model"] = reading.endpoint.model_id(router)
     return response
 
@@ -105,9 +105,9 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
+    """Write a response of any origin as this provider would return it; a response of this wire is written as received.
 
-    The report names what the wire cannot say, with pointers into the response.
+    The report names what the wire cannot represent, with pointers into the response.
     """
     return answers.to_wire_response(answer, endpoint, _body)
 
@@ -121,7 +121,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
 
 
 def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
-    """A block of an answer from elsewhere, with a picture, though no request takes it back."""
+    """Write a block of a response of another origin; images too, although no request may have them in an assistant message."""
     if not is_shown(block, writing):
         place = USER if block["type"] == "image" else ASSISTANT
         wire = block_to_wire(block, place, writing, path)

@@ -1,8 +1,8 @@
 """
-Streams from the wire: each message is a patch on the body that a whole answer would be.
+Read streams: each message patches the body that a response without streaming would be.
 
-Only calls, results and images say that they begin; a text or a thought begins with its first delta.
-The last message is `metadata`, which brings the usage and comes behind `messageStop`.
+Only calls, results and images have a start message; a text or reasoning begins with its first delta.
+The last message is `metadata`, which has the usage and follows `messageStop`.
 """
 
 from typing import Any, Final
@@ -23,10 +23,10 @@ from interlingua.wire.eventstream import DAMAGED, EVENT, Frame
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
-    """Reads a streamed answer: start it with `next`, send frames and at the end None, get the events each completes.
+    """Read a streamed response. Start it with `next`, then send frames and at the end None; each returns the events it completes.
 
-    The last event is `message_complete` or `error`; what comes after it is passed over.
-    Never raises: what cannot be read is an `error` event of category invalid_response with what had arrived.
+    The last event is `message_complete` or `error`; frames after it are ignored.
+    Never raises: for a frame that cannot be read there is an `error` event of category invalid_response, with what had arrived.
     """
     return decoded(_Answer(endpoint, ids))
 
@@ -37,14 +37,14 @@ _PROSE: Final = ("text", "citationsContent")
 
 
 class _Answer(ClaudeAnswer):
-    """The body so far, and its blocks that are growing."""
+    """The body so far, and its open blocks."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint, ids)
         self.stopped = False
 
     def take(self, frame: sse.Frame) -> Event | None:
-        """Takes a message."""
+        """Apply a message of the stream."""
         if not isinstance(frame, Frame) or frame.kind == DAMAGED:
             self.unreadable()
         elif frame.kind != EVENT:
@@ -54,7 +54,7 @@ class _Answer(ClaudeAnswer):
         return None
 
     def patch(self, data: Any, frame: sse.Frame) -> None:
-        """Takes an event."""
+        """Apply an event."""
         match frame.event:
             case "contentBlockDelta":
                 self._delta(data["contentBlockIndex"], data["delta"])
@@ -82,19 +82,19 @@ class _Answer(ClaudeAnswer):
                 self.complete(self.response(self.blocks.content))
             case _:
                 if type(data) is not dict:
-                    raise TypeError("event")  # any other is of a later version
+                    raise TypeError("event")  # an object is an event of a later version
 
     def _patch_body(self, data: Wire) -> None:
         self.body.update({name: value for name, value in data.items() if name != "p"})
 
     def check_begun(self) -> None:
-        """Raises `TypeError` where no message is open."""
+        """Raise `TypeError` if no message is open."""
         super().check_begun()
         if self.stopped:
             raise TypeError("the message has stopped")
 
     def response(self, content: list[Any]) -> dict[str, Any]:
-        """The answer with these blocks."""
+        """Return the response with these blocks."""
         return assembled(self.body, content, self.reading)
 
     # ------------------------------------------------------------------------------------------ blocks
@@ -103,7 +103,7 @@ class _Answer(ClaudeAnswer):
         self.check_begun()
         kind = next((name for name in start if name != "type" and start[name] is not None), None)
         if kind is None and type(start) is dict:
-            return  # a text or a thought, which begins with its first delta
+            return  # a text or reasoning, which begins with its first delta
         if kind is None:
             raise TypeError("contentBlockStart")
         raw = {kind: dict(start[kind])} if isinstance(start[kind], dict) else dict(start)
@@ -131,7 +131,7 @@ class _Answer(ClaudeAnswer):
         if kind is None:
             if type(delta) is not dict:
                 raise TypeError("delta")
-            return  # of a later version
+            return  # a delta of a later version
         value, part = delta[kind], self.open.get(index)
         if part is None:
             opened = _OPENED_BY.get(kind)
@@ -144,7 +144,7 @@ class _Answer(ClaudeAnswer):
         self._grow(part, kind, value)
 
     def _grow(self, part: Part, kind: str, value: Any) -> None:
-        """Patches a block. What stands in it already is replaced and not changed: the block that began may hold it."""
+        """Patch a block. Objects in it are replaced and never changed, because the start of the block may share them."""
         inner: Any = part.raw.get(part.kind)
         match kind:
             case "text" if part.kind in _PROSE:
@@ -176,7 +176,7 @@ class _Answer(ClaudeAnswer):
                     self.blocks.sign(part.index, inner[name])
 
     def read(self, part: Part) -> Event:
-        """The block as the unary answer would have it."""
+        """Return the block as a unary response would have it."""
         raw, text = part.raw, part.text
         match part.kind:
             case "text":
@@ -189,7 +189,7 @@ class _Answer(ClaudeAnswer):
             case "toolUse":
                 begun = self.blocks.content[part.index]
                 if begun["type"] == "tool_use":
-                    return call_so_far(begun, stated(text))  # the wire has no place for text that is no object
+                    return call_so_far(begun, stated(text))  # the wire has no place for a text that is not an object
                 arguments = parse_arguments(stated(text))
                 raw = {"toolUse": {**raw["toolUse"], "input": text if arguments is None else arguments}}
             case _:

@@ -1,4 +1,4 @@
-"""Streams to the wire: a block ends before the next begins."""
+"""Write streams: a block ends before the next begins."""
 
 from typing import Any, Final
 
@@ -18,12 +18,12 @@ from interlingua.wire.eventstream import EXCEPTION, Frame
 
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
-    """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
+    """Stream a response of any origin as this provider would. Only the first of several answers is written."""
     return encoded(_Writer(endpoint), "all")
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say."""
+    """Report what a stream of this response does not represent."""
     return claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking", "redacted_thinking"))[2]
 
 
@@ -34,58 +34,58 @@ _DELTAS: Final[dict[str, Wire]] = {
     "tool_use": {"toolUse": {"input": TEXT}},
 }
 _SILENT: Final[dict[str, Wire]] = {"text": {"text": ""}, "thinking": {"reasoningContent": {"text": ""}}}
-"""What a text or a thought without a word begins with."""
+"""The first delta of an empty text or of empty reasoning."""
 
 
 class _Writer(claude.ClaudeWriter):
-    """One answer; nothing is told of who gives it."""
+    """Writes one response; this wire has no member for its id or its model."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.writing = Writing({}, endpoint, Loss())
         super().__init__(endpoint, _DELTAS, self.writing)
 
     def frame(self, name: str | None, data: str) -> Any:
-        """A message of an event."""
+        """Return the message of an event."""
         return Frame(name, data)
 
     # ------------------------------------------------------------------------------------------ blocks
 
     def start(self, event: Event) -> None:  # noqa: ARG002
-        """The answer begins."""
+        """Begin the response."""
         self.begin_message()
 
     def begin_message(self) -> None:
-        """The answer begins, once."""
+        """Write the start of the message, once."""
         if not self.message_begun:
             self.message_begun = True
             self.put("messageStart", {"role": ASSISTANT})
 
     def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
-        """The message with which a block begins, but for texts and thoughts: they begin with their first piece."""
+        """Write the message that begins a block. Texts and reasoning have none: they begin with their first delta."""
         open_block.number = self.number()
         if begun is not None:
             self.put("contentBlockStart", {"start": begun, "contentBlockIndex": open_block.number})
 
     def close(self, open_block: OpenBlock) -> None:
-        """The message with which a block ends."""
+        """Write the message that ends a block."""
         self.put("contentBlockStop", {"contentBlockIndex": open_block.number})
 
     def _wire(self, block: Event) -> Wire | None:
         return played_block(block, self.writing, ("message", "content", 0))
 
     def begun(self, block: Event) -> Wire | None:
-        """A call begins with its name."""
+        """Return the start of a call, which has its name; texts and reasoning have no start."""
         if block["type"] != "tool_use":
             return None
         wire = self._wire({**block, "input": {}}) or {}
         return {"toolUse": {name: value for name, value in wire["toolUse"].items() if name != "input"}}
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
-        """The message of a piece."""
+        """Return the message of a delta."""
         return "contentBlockDelta", {"delta": delta, "contentBlockIndex": open_block.number}
 
     def rest(self, open_block: OpenBlock) -> list[Wire]:
-        """What a text cites, and the signature of a thought; and that they are, though without a word."""
+        """Return the last deltas of a block: the citations of a text, the signature of reasoning, or an empty delta if it has no content."""
         block = open_block.block
         kind: str = block["type"]
         wire = self._wire(block) or {} if block.get("citations") or kind == "thinking" else {}
@@ -98,7 +98,7 @@ class _Writer(claude.ClaudeWriter):
         return deltas
 
     def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
-        """The beginning and the one piece of any other block."""
+        """Return the start and the only delta of any other block."""
         match self._wire(block):
             case {"reasoningContent": {"redactedContent": data}}:
                 return None, {"reasoningContent": {"redactedContent": data}}
@@ -117,7 +117,7 @@ class _Writer(claude.ClaudeWriter):
     # ------------------------------------------------------------------------------------------ the end
 
     def complete(self, response: Wire) -> None:
-        """Why the answer ended, then what it took."""
+        """Write the finish reason, then the usage."""
         self.begin_message()
         body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         self.put("messageStop", {name: body[name] for name in _STOP if name in body})
@@ -125,6 +125,6 @@ class _Writer(claude.ClaudeWriter):
         self.put("metadata", rest)
 
     def fail(self, error: Error) -> None:
-        """The error, as an exception."""
+        """Write the error as an exception."""
         name, payload = to_wire_exception(error, self.endpoint)
         self.frames.append(Frame(name, json.dumps(payload).decode(), EXCEPTION))

@@ -1,4 +1,4 @@
-"""The words of the wire, its limits, and what a reader and a writer carry with them."""
+"""The constants and limits of the wire, and the state of its writer."""
 
 import re
 from typing import Any, Final
@@ -58,7 +58,7 @@ FORMATS: Final[dict[str, BiMap[str, str]]] = {
         }
     ),
 }
-"""By the kind of a medium, the words of the wire for its media types."""
+"""For each kind of medium, the format on the wire of each media type."""
 # other names of the same types
 ALIASES: Final = {
     "image/jpg": "image/jpeg",
@@ -70,7 +70,7 @@ ALIASES: Final = {
     "text/x-markdown": "text/markdown",
     "application/csv": "text/csv",
 }
-# what travels as plain text because the wire has no name for it
+# the types that are written as plain text, because the wire has no format for them
 TEXTS: Final = frozenset(("application/json", "application/xml", "application/yaml", "application/x-yaml"))
 
 MODES: Final = ("adaptive", "enabled", "disabled")
@@ -85,25 +85,25 @@ METADATA: Final = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}")
 
 
 def cache_from_wire(point: Any) -> dict[str, Any] | None:
-    """A cache hint from the inside of a `cachePoint`; None when it holds anything that a hint cannot say."""
+    """Return the cache hint of the content of a `cachePoint`; None if it holds anything that a hint cannot express."""
     return cache_hint(point, "default")
 
 
 class Writing(claude.Writing):
-    """What a writer carries with it on this wire besides: documents, and what was called."""
+    """The state of a writer, with what only this wire needs: documents and the tools that were called."""
 
     __slots__ = ("_document_names", "documents", "fillers", "tools_used")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, CALL_IDS, PLAIN_NAMES, "cachePoint")
         self.marks_definitions = True
-        self.documents: list[tuple[Wire, Path]] = []  # those of user messages
-        self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
+        self.documents: list[tuple[Wire, Path]] = []  # the documents of user messages
+        self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks that need a text before them
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
         self._document_names: set[str] = set()
 
     def document_name(self, name: str) -> str:
-        """A name for a document within the grammar, used by no other document of the request."""
+        """Return a name for a document that fits the grammar and that no other document of the request has."""
         fitted = name
         if not DOCUMENT_NAME.fullmatch(name):
             fitted = re.sub(r" {2,}", " ", re.sub(r"[^a-zA-Z0-9 ()\[\]-]", "-", name)).strip()[:200] or "document"
@@ -117,9 +117,9 @@ class Writing(claude.Writing):
     # ------------------------------------------------------------------------------------------ cache marks
 
     def mark(self, hint: dict[str, Any], path: Path, to: Path | None = None) -> Wire | None:
-        """The block that marks what stands before it for the cache, or None.
+        """Return the block that marks the items before it for the cache, or None.
 
-        `path` is the path of the item whose member `cache` it is, `to` where the hint stands when read back.
+        `path` is the path of the item that has the hint, `to` the path of the hint after the wire is read back.
         """
         where = (*path, "cache")
         point = self.cache_mark("default", hint, where)
@@ -130,12 +130,12 @@ class Writing(claude.Writing):
         return block
 
     def marked(self, wire: Wire) -> None:
-        """Notes the mark that an item which goes back verbatim is: it counts, and nothing can be done about it."""
+        """Note an item that is a mark and is written verbatim: it counts, and the writer cannot change it."""
         if isinstance(wire.get("cachePoint"), dict):
             self.marks.append((wire, None, None))
 
     def finish(self) -> None:
-        """What is reported at the end. A mark that is taken back leaves an empty block (`swept`)."""
+        """Report what is known only at the end. A mark that is revoked leaves an empty block (`swept`)."""
         self.settle_marks()
         for path, to, filler in self.fillers:
             self.loss.move(

@@ -1,4 +1,4 @@
-"""Tools and the choice among them, both ways."""
+"""Read and write tools and the tool choice."""
 
 from typing import Any, Final
 
@@ -70,7 +70,7 @@ _TOOL: Final = ItemRow(
 
 
 def tool_config_from_wire(config: Wire, members: Members[Reading]) -> None:
-    """The tools and the choice; what is not known of them stays an option."""
+    """Read the tools and the tool choice; unknown members become an option."""
     others: Wire = {}
     for name, value in config.items():
         match name:
@@ -109,7 +109,7 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
 
 
 def positions_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int, ...]]:
-    """The position of the tool that each item of the wire is of: a mark for the cache is of the one before it."""
+    """Return, for each wire item, the position of its canonical tool. A cache mark belongs to the tool before it."""
     made: list[tuple[int, ...]] = []
     position = -1
     for wire in wires:
@@ -121,7 +121,7 @@ def positions_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int, ...]]:
 
 
 def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
-    """A tool of the caller, or one that the provider runs, kept whole."""
+    """Read a tool of the caller, or keep a tool that the provider runs whole."""
     if wire.get("toolSpec") is None:
         kind = next((name for name in wire if wire[name] is not None), None)
         if kind is None:
@@ -152,7 +152,7 @@ def _without_nulls(choice: Any) -> Any:
 
 
 def _choice_from_wire(choice: Any) -> dict[str, Any] | None:
-    """A choice; None when it is not shaped as documented."""
+    """Read a tool choice; return None if it does not have its documented shape."""
     match choice:
         case {"auto": dict(inner), **others} if not inner and not others:
             return {"type": "auto"}
@@ -168,8 +168,8 @@ def _choice_from_wire(choice: Any) -> dict[str, Any] | None:
 
 
 def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire] | None, Of]:
-    """The tools of a request, marks for the cache among them, None when it says nothing of tools; and the position of the tool
-    that each of these is of."""
+    """Write the tools of a request and their cache marks; return None instead if the request has no member `tools`. Return also,
+    for each wire item, the position of its canonical tool."""
     tools: list[Tool] | None = request.get("tools")
     of: Of = []
     if tools is None:
@@ -211,7 +211,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 
 def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
-    """The choice of tools; without tools there is none."""
+    """Write the tool choice; without tools there is none."""
     fitted = fitted_choice(tools, _WAYS, writing)
     if fitted is None:
         return None

@@ -1,6 +1,6 @@
 """
-Messages both ways: the first turn is the user's, turns alternate, and a document stands beside a text. What Anthropic's own wire
-does alike stands in `_claude`.
+Read and write messages. On this wire, the first turn is the user's, turns alternate, and a message with a document also has a
+text. The code that this wire shares with Anthropic's own wire is in `_claude`.
 """
 
 from typing import Any
@@ -22,17 +22,17 @@ Block = dict[str, Any]
 
 
 def system_from_wire(system: list[Any], reading: Reading) -> Message:
-    """The `system` member as the first message."""
+    """Read the `system` member as the first message."""
     return claude.system_from_wire(system, reading, _content_from_wire)
 
 
 def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[int]:
-    """Appends what the wire messages hold; gives the position at which each of them begins."""
+    """Append the messages that are read from the wire messages; return the position at which each wire message begins."""
     return claude.messages_from_wire(wires, reading, messages, _content_from_wire, user_first=True)
 
 
 def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) -> list[Block]:
-    """A list of blocks; a document without a text beside it is refused by the provider."""
+    """Read a list of blocks. The provider refuses a document without a text in the same message."""
     if type(content) is not list:
         raise InvalidWire("content must be a list of blocks", path=pointer(path))
     blocks = blocks_from_wire(content, role, reading, path)
@@ -49,7 +49,7 @@ def _holds(content: list[Any], kind: str) -> bool:
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> claude.Turns[Writing]:
-    """Writes `system` and `messages`."""
+    """Write `system` and `messages`."""
     turns = _Turns(request["messages"], writing, blocks_to_wire, result_to_wire)
     turns.write(request, body)
     body["messages"] = turns.wires
@@ -58,16 +58,16 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> c
 
 
 class _Turns(claude.Turns[Writing]):
-    """Turns as this wire has them."""
+    """The turns of this wire."""
 
     __slots__ = ()
 
     def begins(self, message: Message) -> bool:
-        # of another request they alternate
+        # the turns of a request from another wire alternate
         return self.writing.same_origin and bool(self.writing.encoding_of(message).get("start"))
 
     def begin_with_answer(self, position: int) -> None:
-        """A turn of the user stands before it."""
+        """Write a turn of the user before the answer."""
         filler = {"role": USER, "content": [{"type": "text", "text": FILLER}]}
         self.wires.append({"role": USER, "content": [{"text": FILLER}]})
         self.of.append([position])
@@ -85,7 +85,7 @@ class _Turns(claude.Turns[Writing]):
 
 
 def _add_texts_to_documents(wires: list[Wire], writing: Writing) -> None:
-    """A message that holds a document also holds a text: one stands before its first document."""
+    """Add a text before the first document of each message that has a document but no text."""
     for wire in wires if writing.documents else ():
         content: list[Wire] = wire["content"]
         if _holds(content, "text"):

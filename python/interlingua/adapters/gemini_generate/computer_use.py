@@ -1,8 +1,10 @@
 """
-The tool `computerUse`, which stands for functions that the client runs (spec/adapters/gemini_generate.md#gemini-generate-computer-use).
+The tool `computerUse`, which stands for a set of functions that the client runs.
 
-Which functions these are depends on the model and on the environment: where both are known, and the registry has them, the tool is
-its functions. Calls name them without the tool, as those of any function.
+Spec:  spec/adapters/gemini_generate.md#gemini-generate-computer-use
+
+The set depends on the model and on the environment. If both are known and the registry has the set, the tool is read as
+its functions. A call names such a function without the tool, as it names any function.
 """
 
 from typing import Any, Final
@@ -31,7 +33,7 @@ _MEMBERS: Final = {model: entry["members"] for _, entry in entries("gemini_gener
 
 
 def _functions(model: str, definition: Any) -> dict[str, Item]:
-    """The functions for which a definition stands at a model, by name; none where that is not known."""
+    """Return the functions that a definition stands for with a model, by name; none if they are not known."""
     if type(definition) is not dict or type(environment := definition.get(_ENVIRONMENT)) is not str:
         return {}
     excluded: Any = definition.get(_EXCLUDED)
@@ -48,8 +50,11 @@ def _functions(model: str, definition: Any) -> dict[str, Item]:
 
 
 def functions(definition: Any, taken: set[str], model: str, reading: Reading) -> list[Tool]:
-    """The functions for which a definition stands; none where it has to stay whole: they are not known, or another function has
-    the name of one of them. `taken` are the names of others."""
+    """Return the functions that a definition stands for; none if the definition has to stay whole.
+
+    It stays whole if its functions are not known, or if another function has the name of one of them. `taken` contains
+    the names of the other functions.
+    """
     wire = camelised(definition) if type(definition) is dict else definition
     found = _functions(model, wire)
     if not taken.isdisjoint(found):
@@ -68,8 +73,10 @@ def functions(definition: Any, taken: set[str], model: str, reading: Reading) ->
 
 
 def find(tools: list[Tool], writing: Writing) -> range:
-    """The positions of the functions that go as the tool: they follow one another in its order, and are what it stands for at
-    the model that is asked."""
+    """Return the positions of the functions that are written as the tool.
+
+    They follow one another in the order of the tool, and are functions that it stands for with the requested model.
+    """
     for first, tool in enumerate(tools):
         if kind_of_set(tool, writing):
             known = _functions(writing.model, {**_kept(tool, writing), _EXCLUDED: None})
@@ -84,7 +91,7 @@ def _kept(tool: Tool, writing: Writing) -> Item:
 
 
 def written(tools: list[Tool], run: range, writing: Writing) -> Wire:
-    """The tool that stands for functions; those of its functions that are not among them are excluded."""
+    """Write the tool that stands for the functions of `run`; it excludes its functions that are not among them."""
     first = tools[run.start]
     kept = _kept(first, writing)
     wire = {**kept, **write_item(_ROW, first, writing, ("tools", run.start))}

@@ -1,9 +1,9 @@
 """
-Contents both ways: canonical messages are turns of five roles, wire contents are turns of a user and a model.
+Contents in both directions: canonical messages have five roles, wire contents are turns of a user and a model.
 
-Reading: each functionResponse is a message of role tool, what stands beside it in the content a message of role user.
-Writing: results follow their calls directly, in one content and in the order of the calls; every other message is a content
-of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
+Reading: each functionResponse becomes a message of role tool; the other parts of its content become a message of role
+user. Writing: results follow their calls directly, in one content and in the order of the calls. Every other message is
+a content of its own. Instructions are placed in `systemInstruction`, later ones in a user turn with a mark.
 """
 
 from collections.abc import Collection
@@ -40,32 +40,32 @@ CONTENT: Final = frozenset(("role", "parts"))
 
 
 def system_from_wire(content: Any, reading: Reading) -> Message:
-    """The `systemInstruction` as the first message."""
+    """Read the `systemInstruction` as the first message."""
     message: Message = {
         "role": "system",
         "content": blocks_from_parts(_parts(content, ("systemInstruction",), reading), SYSTEM, reading),
     }
     if len(content) > 1:
         _keep_fields(message, content, reading)
-        if "role" in content:  # which many clients say, though there is but one
+        if "role" in content:  # many clients send it, though only one role is possible
             reading.silent["/role"] = {"raw": content["role"]}
     _keep_silent(message, "", reading)
     return message
 
 
 def _keep_silent(message: Message, role: str, reading: Reading) -> None:
-    """Keeps what was said beside the parts of a content, or in them, that says nothing."""
+    """Keep the members of a content and of its parts that have no effect."""
     keep_spellings(message, reading.silent, reading.endpoint, role)
     reading.silent = {}
 
 
 def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> list[int]:
-    """Appends what the contents hold, most of them one message; gives the position at which each of them begins.
+    """Append the messages of the contents, usually one for each; return the position of the first message of each.
 
-    Raises `InvalidWire` with the pointer of what cannot be read.
+    Raises `InvalidWire` with the pointer of the value that cannot be read.
     """
     starts: list[int] = []
-    previous, begun = "", False  # the step of the model has called
+    previous, begun = "", False  # begun: the step of the model has a call
     for position, content in enumerate(contents):
         parts = _parts(content, ("contents", position), reading)
         role = content.get("role")
@@ -127,7 +127,7 @@ def _parts(content: Any, path: Path, reading: Reading) -> list[Wire]:
 
 
 def _keep_fields(message: Message, content: Wire, reading: Reading) -> None:
-    """Keeps what a content says beside role and parts."""
+    """Keep the members of a content besides role and parts."""
     if fields := {name: value for name, value in content.items() if name not in CONTENT}:
         message["provider_state"] = reading.state(fields=fields)
 
@@ -136,7 +136,7 @@ def _keep_fields(message: Message, content: Wire, reading: Reading) -> None:
 
 
 class Read(NamedTuple):
-    """What messages were just read from, and the position of the message with which each content begins."""
+    """The wire values from which messages were just read, and the position of the first message of each content."""
 
     instructions: Wire | None
     contents: list[Wire]
@@ -144,7 +144,7 @@ class Read(NamedTuple):
 
 
 def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
-    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    """Keep from the message of a response what a request that contains the message spells differently."""
     state = reading.state(encoding={"names": sorted(reading.names)})
     writing = Writing({"messages": [message], "provider_state": state}, unmeasured(reading.endpoint), Loss())
     contents = _Contents([message], writing)
@@ -154,7 +154,7 @@ def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
 
 
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: Read | None = None) -> None:
-    """Writes `systemInstruction` and `contents`; `read` are those from which the messages were just read."""
+    """Write `systemInstruction` and `contents`; `read` contains those from which the messages were just read."""
     messages: list[Message] = request["messages"]
     contents = _Contents(messages, writing)
     contents.write_leading(request, body)
@@ -172,7 +172,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     if not isinstance(contents.order, range) or any("provider_state" in message for message in messages):
         body["contents"] = items.put_back(contents.wires, contents.of)
         if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
-            # an edit: by what results are called they would be read as those of other calls
+            # an edit: the reader would pair the results with other calls by name or position
             writing.begin_again(entries_before)
             contents.wires, contents.of = [], []
             contents.arrange(as_read=False)
@@ -190,7 +190,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
 
 
 def _settle_leading(items: Items, body: Wire, count: int, read: Read | None) -> None:
-    """Puts the instructions back as they came; keeps those that were just read."""
+    """Restore the instructions as received; keep those that were just read."""
     of = [range(count)]
     written = [body["systemInstruction"]] if "systemInstruction" in body else []
     if read is not None:
@@ -200,8 +200,10 @@ def _settle_leading(items: Items, body: Wire, count: int, read: Read | None) -> 
 
 
 class _Contents(Turns[Writing]):
-    """Contents: each message is one of its own, but for results of one turn, which are one together. Media that cannot stand in
-    results go into a user content behind them."""
+    """The contents: each message is a content of its own, but the results of one turn are one content together.
+
+    Media that results cannot contain are placed in a user content after them.
+    """
 
     __slots__ = ("released",)
 
@@ -215,9 +217,9 @@ class _Contents(Turns[Writing]):
         return wire
 
     def pinned(self) -> Collection[int]:
-        """The last result of each turn whose media go behind its results: nothing else moves to that place.
+        """Return the last result of each turn with media after its results: nothing else moves to that place.
 
-        Raises `CannotAdapt` where a result came when the model had spoken again: there are then two reasons for one place.
+        Raises `CannotAdapt` if a result follows a later turn of the model: two rules then require the same place.
         """
         messages, writing = self.messages, self.writing
         if writing.takes_media_in_results() or not any(map(_holds_media, messages)):
@@ -238,9 +240,9 @@ class _Contents(Turns[Writing]):
         return [*pinned, last] if media else pinned
 
     def put_late(self, position: int) -> None:
-        """Media that could not stand in the results before go into a user content of their own."""
+        """Put media that the preceding results cannot contain into a user content of their own."""
         writing = self.writing
-        # a message that moves takes its place behind the media
+        # a message that moves is placed after the media
         before = next((to for moved, to, *_ in writing.moves if moved == position), position)
         self.wires.append({"role": USER, "parts": [part for _, _, part in writing.outside]})
         self.of.append([])
@@ -248,8 +250,10 @@ class _Contents(Turns[Writing]):
         writing.outside.clear()
 
     def demand_signatures(self, model: str) -> None:
-        """Puts the documented stand-in on the first call of every step behind the last message of the user, where a model demands
-        signatures and there is none."""
+        """Put the documented stand-in on the first call of every step after the last message of the user.
+
+        This applies if the model demands signatures and the call has none.
+        """
         if not self.wires or not demands_signatures(self.writing.endpoint, model):
             return
         last = max((at for at in self.order if self.messages[at]["role"] not in ("assistant", "tool")), default=-1)
@@ -261,10 +265,10 @@ class _Contents(Turns[Writing]):
                 begun = self._is_signed(wire["parts"], of[0])
 
     def _is_signed(self, parts: list[Wire], position: int) -> bool:
-        """Signs the first call of a content; False where it has none."""
+        """Sign the first call of a content; return False if it has no call."""
         for index, block in enumerate(self.messages[position]["content"]):
             if block["type"] == "tool_use":
-                # an item that could not be read may be called so, too
+                # an item that could not be read may have this name, too
                 part = next(part for part in parts if "functionCall" in part and is_call(part, self.writing))
                 if "thoughtSignature" not in part:
                     part["thoughtSignature"] = SENTINEL
@@ -275,7 +279,7 @@ class _Contents(Turns[Writing]):
         return False
 
     def report_media(self) -> None:
-        """Reports media that stand behind the texts of their results, or behind the results."""
+        """Report media that are placed after the texts of their results, or after the results."""
         writing = self.writing
         for path, to in writing.media_moves:
             writing.loss.move(path, to, "reordered", "representation", "media follow the text of a result")
@@ -284,10 +288,10 @@ class _Contents(Turns[Writing]):
             value = {"type": "text", "text": left}
             writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
-    # ------------------------------------------------------------------------------------------ whose results they are
+    # ------------------------------------------------------------------------------------------ pairing of results
 
     def otherwise(self) -> set[int]:
-        """The messages of contents that may have come with results which do not say by name or id whose they are."""
+        """Return the messages of contents that may contain results without the name or id of their call."""
         endpoint = self.writing.endpoint
         return {
             at
@@ -296,13 +300,13 @@ class _Contents(Turns[Writing]):
         }
 
     def may_pair_otherwise(self) -> bool:
-        """Whether results may be read as those of other calls where contents were put back."""
+        """Whether results may be read as those of other calls because contents were restored."""
         if not isinstance(self.order, range):
             return self.writing.same_origin
         return any(message["role"] == "tool" for message in self.messages) and bool(self.otherwise())
 
     def are_paired(self, wires: list[Wire]) -> bool:
-        """Whether results are read as those of their calls: many say so by place alone, which an edit changes."""
+        """Whether results are read as those of their calls: position alone pairs many, and an edit changes it."""
         found: list[Message] = []
         contents_from_wire(wires, Reading(self.writing.endpoint, NamedIds()), found)
         return are_paired(found, [self.messages[position] for position in self.order])
@@ -329,6 +333,6 @@ def begins_with_call(messages: list[Message], order: Order) -> bool:
 
 
 def demands_signatures(endpoint: Endpoint, model: str) -> bool:
-    """Whether a model demands signatures of its calls."""
+    """Whether a model demands signatures on its calls."""
     demanded = endpoint.capabilities.get("thought_signatures")
     return generation(model, 0) > 2 if demanded is None else demanded is True

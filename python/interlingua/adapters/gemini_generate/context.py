@@ -1,6 +1,6 @@
 """
-What travels along while one request or answer is read or written: whose it is, and which call waits for its result; and what
-stands beside that which an item says, both ways: fields and signatures.
+The state of reading or writing one request or response: its origin, and the calls that wait for their results; and, in
+both directions, the members next to the data of a part, such as signatures.
 """
 
 from typing import Any, Final
@@ -21,11 +21,12 @@ from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 
 class Reading(_reading.Reading):
-    """What a reader carries on this wire besides.
+    """The state of a reader, with what this wire needs in addition.
 
-    `offered` are the positions of the tools that each item of the wire holds.
-    `silent` is what came with the latest content and goes without saying, as that a part is no thought.
-    `unsigned`: a step of the current turn begins with a call that has no signature. `model` is the one that is asked, if known.
+    `offered` contains the positions of the tools that each item of the wire contains.
+    `silent` contains members of the latest content without an effect, such as the statement that a part is no thought.
+    `unsigned`: a step of the current turn begins with a call that has no signature.
+    `model` is the requested model, if known.
     """
 
     __slots__ = ("model", "offered", "silent", "unsigned")
@@ -54,27 +55,27 @@ class Writing(_turns.Writing):
         self.calls: dict[str, tuple[str, str | None]] = {}
 
     def reader(self) -> Reading:
-        """A reader of this wire."""
+        """Return a reader of this wire."""
         return Reading(self.endpoint)
 
     def begin_again(self, entries: list[Entry]) -> None:
-        """Forgets what was written of the contents; `entries` are those that had been reported before."""
+        """Discard what was written of the contents; `entries` are those that had been reported before."""
         self.loss.entries[:] = entries
         self.calls.clear()
         self.media_moves.clear()
         self.moves.clear()
 
     def generation(self, unknown: int, *members: str) -> int:
-        """The family of the model by its name: 2 for gemini-2.5-flash. What was written for it is not measured by it."""
+        """Return the generation in the model's name, 2 for gemini-2.5-flash; `unknown` for verbatim `members`."""
         return unknown if self.verbatim(*members) else generation(self.model, unknown)
 
     def takes_media_in_results(self) -> bool:
-        """Whether media stand in results themselves."""
+        """Whether results contain media themselves."""
         taken = self.capabilities.get("tool_result_media") is not False and generation(self.model, 3) > 2
         return taken or self.verbatim(RESULT_MEDIA)
 
     def call(self, block: dict[str, Any], path: Path, wire_id: str | None) -> str:
-        """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
+        """Return the wire name of a call; store it for the result, with the id that the wire gave it, if any."""
         canonical: str = block["id"]
         if canonical in self.calls:
             raise InvalidRequest("an earlier call has this id; give each call its own id", path=pointer((*path, "id")))
@@ -84,7 +85,7 @@ class Writing(_turns.Writing):
 
 
 def generation(model: str, unknown: int) -> int:
-    """The family of a model by its name."""
+    """Return the generation in a model's name, or `unknown`."""
     found = MODEL_MAJOR.search(model)
     return int(found[1]) if found else unknown
 
@@ -97,13 +98,13 @@ SYSTEM, USER, MODEL, RESULT = "system", "user", "model", "result"
 DATA: Final = ("text", "inlineData", "fileData", "functionCall", "functionResponse")
 """The members that name the data of a part."""
 SIBLINGS: Final = frozenset(("thought", "thoughtSignature"))
-"""The members beside the data that a block has a place for."""
+"""The members next to the data for which a block has a place."""
 
-# ---------------------------------------------------------------------------------------------- beside what an item says, from the wire
+# ---------------------------------------------------------------------------------------------- next to the data of a part, from the wire
 
 
 def kind_of(part: Wire) -> str:
-    """The name of the data of a part."""
+    """Return the name of the data of a part."""
     names = [CAMEL.get(name, name) for name, value in part.items() if value is not None]
     return next((name for name in (*names, *part) if CAMEL.get(name, name) not in SIBLINGS), "part")
 
@@ -120,7 +121,7 @@ def _read_signature(raw: Any, block: Block, reading: Reading) -> None:
 
 
 def signature_from_wire(raw: Any, reading: Reading) -> str:
-    """A signature; an empty one is none. Raises `TypeError` for what cannot be one."""
+    """Read a signature; an empty text is none. Raises `TypeError` for a value that cannot be one."""
     if type(raw) is not str:
         raise TypeError("thoughtSignature")
     reading.must_compare = reading.must_compare or not raw
@@ -141,4 +142,4 @@ SIGNATURE: Final = Member(
 )
 SIGNATURE.canonical_name = "signature"
 NO_THOUGHT: Final = Member("thought", (), _read_thought, lambda block, writing, path: ABSENT, soft=True)
-"""Said to be none."""
+"""The statement that a part is no thought."""

@@ -1,4 +1,4 @@
-"""Errors both ways: what the provider says as canonical errors, and canonical errors as this provider tells them."""
+"""Errors in both directions: provider errors as canonical errors, and canonical errors in the provider's format."""
 
 import re
 from collections.abc import Mapping
@@ -35,28 +35,28 @@ _VOCABULARY: Final = Vocabulary(
     },
     statuses=failures.STATUSES,
     hints=(
-        Hint("authentication", ("invalid_request",), _KEY),  # a key that is not valid is status 400 here
+        Hint("authentication", ("invalid_request",), _KEY),  # an invalid key has status 400 here
         Hint("context_overflow", ("invalid_request",), _OVERFLOW, _TOO_LONG),
         Hint("billing", ("invalid_request",), _NO_BILLING),
         Hint("billing", ("permission",), _BILLING_DISABLED),
     ),
     unknown="other",
 )
-"""Texts are looked at behind the word of the status and the reasons in the details."""
+"""A hint is matched against one text: the word of the status, the reasons in the details, and the provider's text."""
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)s")
 _MOST_FACTS: Final = 4
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
-    """The canonical error of a failed call. `body` may be parsed JSON, text, bytes or nothing.
+    """Return the canonical error of a failed provider call. `body` may be parsed JSON, text, bytes or None.
 
-    The message holds nothing of the provider's sentence; that is in `raw`.
+    The message contains nothing of the provider's text; that is in `raw`.
     """
     parsed = error_body(body)
     inner = _inner(parsed)
     if status == 200 and type(inner.get("code")) is int and inner["code"] >= 400:
-        status = inner["code"]  # an error inside an answer that began well
+        status = inner["code"]  # an error inside a response that began with success
     details = [item for item in _list(inner.get("details")) if isinstance(item, dict)]
     code, facts = word_of(inner.get("status")), _facts(details)
     category = _gateway_word(details)
@@ -78,7 +78,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 
 
 def _facts(details: list[dict[str, Any]]) -> list[str]:
-    """What the details say in words and numbers of their own: the reason, and the quota with its limit."""
+    """Return the facts in the details: the reason, and the quota with its limit."""
     found: list[str] = []
     for detail in details:
         if isinstance(reason := detail.get("reason"), str):
@@ -95,13 +95,13 @@ def _list(value: Any) -> list[Any]:
 
 def _inner(body: Any) -> dict[str, Any]:
     if isinstance(body, list) and body:
-        body = body[0]  # a stream of one array has its error in it
+        body = body[0]  # a stream that is one array contains its error
     inner = body.get("error") if isinstance(body, dict) else None
     return inner if isinstance(inner, dict) else {}
 
 
 def _wait(details: list[dict[str, Any]]) -> float | None:
-    """Seconds to wait, as the details say it."""
+    """Return the seconds to wait that the details state."""
     for detail in details:
         found = _DURATION.fullmatch(str(detail.get("retryDelay", "")))
         if found and str(detail.get("@type", "")).endswith("RetryInfo"):
@@ -110,7 +110,7 @@ def _wait(details: list[dict[str, Any]]) -> float | None:
 
 
 def _gateway_word(details: list[dict[str, Any]]) -> str | None:
-    """The category that a gateway names as reason, where Google has no word for it."""
+    """Return the category that a gateway names as reason, where Google has no word for it."""
     for detail in details:
         reason = detail.get("reason")
         word = reason.lower() if isinstance(reason, str) and detail.get("domain") == _DOMAIN else None
@@ -120,7 +120,7 @@ def _gateway_word(details: list[dict[str, Any]]) -> str | None:
 
 
 def _place(details: list[dict[str, Any]]) -> str | None:
-    """Where something is wrong: the first of the violations of a BadRequest."""
+    """Return the place of the error: the first of the violations of a BadRequest."""
     for detail in details:
         violations = _list(detail.get("fieldViolations"))
         if violations and isinstance(violations[0], dict):
@@ -164,7 +164,7 @@ def _compose(failure: WireError) -> Wire:
 
 
 def _details(failure: WireError, code: int) -> list[Wire]:
-    """What Google tells beside the text: the reason, the place, and how long to wait."""
+    """Return the details that Google sends besides the text: the reason, the place, and how long to wait."""
     found: list[Wire] = []
     if failure.category == "billing":
         reason = {"reason": "BILLING_DISABLED", "domain": "googleapis.com"}

@@ -1,4 +1,4 @@
-"""Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
+"""Requests: `to_wire` above `from_wire_request`, and their members other than messages and tools."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -81,7 +81,7 @@ _LIMITS: Final = ("max_completion_tokens", "max_tokens")
 
 
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
+    """Write a canonical request as a WireRequest, and report what the wire cannot express.
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
@@ -101,7 +101,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """The members beside messages and tools."""
+    """Write the members other than messages and tools."""
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
@@ -115,7 +115,8 @@ def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
 
 
 def _if_there(lowest: float | None = None, highest: float | None = None) -> Writer[Writing]:
-    """Writes a number of this range, where a switch of the same name says that the provider has such a member."""
+    """Return a writer of a number in this range, for providers that have the member by the dialect switch of that
+    name."""
 
     def write(name: str, value: Any, body: Wire, writing: Writing) -> Any:
         if writing.dialect.get(name):
@@ -127,7 +128,7 @@ def _if_there(lowest: float | None = None, highest: float | None = None) -> Writ
 
 
 def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
-    spellings = writing.encoding.get("token_limit")  # some servers know one of the two names alone
+    spellings = writing.encoding.get("token_limit")  # some servers accept only one of the two names
     body[spellings if spellings in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
 
@@ -149,7 +150,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
 
 
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> bool:
-    return bool(body.get(name) or value)  # the alternatives may have asked for them
+    return bool(body.get(name) or value)  # `top_logprobs` may have set it
 
 
 def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -169,7 +170,7 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool:
     return value
 
 
-# -- the form of the answer
+# -- the format of the answer
 
 
 def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
@@ -182,9 +183,10 @@ def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
 def from_wire_request(
     wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Request, list[Entry]]:
-    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option or a field, or as it came.
+    """Read a WireRequest. Nothing is lost: a value without a canonical meaning is kept as an option, a field or a
+    spelling.
 
-    Raises `InvalidWire` with the pointer of what cannot be read.
+    Raises `InvalidWire` with the pointer of a value that cannot be read.
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
@@ -254,7 +256,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
 
 
 def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
-    """The functions of the time before tools. Beside tools they have no place of their own."""
+    """Read the legacy functions. In a request with tools they have no canonical counterpart."""
     tools = None if members.body.get("tools") else functions_from_wire(value, members.reading)
     if tools is None:
         return False
@@ -266,7 +268,7 @@ def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
 def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     legacy, body = name == "function_call", members.body
     if not legacy and body.get("functions") and not body.get("tools"):
-        return False  # functions are chosen by their own member
+        return False  # the choice of a function has a member of its own
     functions = body.get("functions")
     if legacy and (body.get("tools") or not functions or functions_from_wire(functions, members.reading) is None):
         return False
@@ -277,11 +279,11 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bool:
-    """What is asked for with every stream goes without saying."""
+    """Read the value that is written with every stream: it needs no option."""
     return _is_usual(value, members.body) and members.endpoint.dialect.get("stream_options") is not False
 
 
-# -- what is written as it came
+# -- whether the value is written unchanged
 
 
 def _is_usual(value: Any, body: Wire) -> bool:

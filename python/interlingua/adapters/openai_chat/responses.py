@@ -1,4 +1,4 @@
-"""Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
+"""Responses: `to_wire_response` writes the body of this provider, `from_wire_response` reads one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -35,7 +35,7 @@ ENDS: Final = answers.Ends(
     ("length", "content_filter", "error"),
     by_text=True,
 )
-"""The words of the wire and its dialects. It has none for a pause; `error` is OpenRouter's."""
+"""The finish reasons of the wire and its dialects. It has none for a pause; `error` is OpenRouter's."""
 COUNTS: Final = Counts(
     Place("input_tokens", "prompt_tokens", written=ALWAYS),
     Place("output_tokens", "completion_tokens", written=ALWAYS),
@@ -57,20 +57,21 @@ COUNTS: Final = Counts(
     beside="reasoning_tokens_outside",
     uncounted=("cache_creation_1h_input_tokens",),
 )
-"""Vendors have several names for what came from a cache, and for what went to one. xAI counts reasoning beside the completion."""
+"""Vendors have several names for tokens read from a cache and written to one. xAI counts reasoning outside the
+completion."""
 
 # ---------------------------------------------------------------------------------------------------- the rows
 
 
 def answer_id(response: Mapping[str, Any]) -> str:
-    """An id for an answer that has none."""
+    """Return an id for a response that has none."""
     seed = response.get("message", {}).get("id") or repr(response.get("message"))
     return answers.derived_id("chatcmpl-", seed.encode("utf-8", "surrogatepass"))
 
 
 def _read_message(raw: Any, choice: Response, reading: Reading) -> None:
     if raw is None:
-        return  # which is unusual
+        return  # this is unusual
     if type(raw) is not dict:
         raise TypeError("message")
     choice["message"] = answer_from_wire(raw, reading)
@@ -134,7 +135,7 @@ _CHOICES: Final = Choices(
 
 
 def logprobs_to_wire(logprobs: Mapping[str, Any]) -> Wire:
-    """Log probabilities of another wire: here every token has its list of others, though it be empty."""
+    """Write log probabilities of another wire: here every token has a list of alternatives, which may be empty."""
     return {name: _with_others(tokens) if isinstance(tokens, list) else tokens for name, tokens in logprobs.items()}
 
 
@@ -143,8 +144,8 @@ def _with_others(tokens: list[Any]) -> list[Any]:
 
 
 def fitted_refusals(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The blocks of an answer of another provider, of which its end is told: a refusal without words is none, and where
-    the wire marks none there is none."""
+    """Return the blocks of an answer of another provider that decide its finish reason: without refusals that have no
+    text, and without any refusal where the wire does not mark refusals."""
     for block in content:
         if block.get("refusal"):
             marked = dialect.get("refusals") is not False
@@ -155,7 +156,8 @@ def fitted_refusals(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -
 def stop_to_wire(
     choice: dict[str, Any], content: list[dict[str, Any]], dialect: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """The member by which some providers tell the text that ended an answer; nothing where none did, or none is told."""
+    """Return the member in which some providers report the stop sequence of an answer; nothing where there is none to
+    report."""
     member, text = dialect.get("stop_told"), choice.get("stop_sequence")
     if not member or not text or choice["finish_reason"] != "stop_sequence":
         return NOTHING
@@ -166,9 +168,9 @@ def stop_to_wire(
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
-    """The body with which this provider would have given an answer; its own answers come out as they were.
+    """Return the body with which this provider would send a response; its own responses are restored.
 
-    `created` is the time of answers that do not bring one of their own, in seconds since 1970.
+    `created` is the time of responses that have none, in seconds since 1970.
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
@@ -179,8 +181,8 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
 
 
 def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 0) -> tuple[Wire, list[Wire]]:
-    """An answer by the rules of the wire, but for messages of this provider, which are as they came: the body with its first
-    choice, and the others."""
+    """Write a response by the rules of the wire, but leave messages of this provider as received. Return the body with
+    its first choice, and the other choices."""
     writing = Writing(response, endpoint, loss)
     body, others = _CHOICES.write(response, writing)
     if not writing.same_origin:  # clients require these
@@ -194,12 +196,12 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
 
 
 def choices_of(response: Response) -> list[Response]:
-    """The choices of an answer, which is the first of them."""
+    """Return the choices of a response; the response itself is the first of them."""
     return [response, *response.get("alternatives", ())]
 
 
 def message_path(position: int) -> Path:
-    """Where the message of a choice stands in the answer."""
+    """Return the path of the message of a choice in the response."""
     return ("message",) if position == 0 else ("alternatives", position - 1, "message")
 
 
@@ -209,7 +211,7 @@ def message_path(position: int) -> Path:
 def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
-    """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
+    """Read a response. Raises `InvalidAnswer` for an unreadable one, `ProviderError` for an error with status 200."""
     body = answers.as_object(body, endpoint)
     if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(read_error(200, {}, body, endpoint))
@@ -219,7 +221,7 @@ def from_wire_response(
 
 
 def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
-    """The response of a body that has choices."""
+    """Return the response of a body that has choices."""
     choices = body["choices"]
     if not isinstance(choices, list):
         raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
@@ -239,7 +241,7 @@ def _keep_message(message: Response, choice: Wire, reading: Reading) -> None:
 
 
 def _read_stop(choice: Response, member: str) -> None:
-    """The text that ended an answer, where it is told; a number is a token, and stays a field."""
+    """Read the text that ended an answer, where the provider reports it. A number is a token, and stays a field."""
     state: dict[str, Any] = choice["provider_state"]
     fields: dict[str, Any] = state.get("fields") or {}
     of_choice: dict[str, Any] = fields.get(Choices.FIRST) or fields

@@ -1,7 +1,7 @@
 """
-The calls of one choice of a stream: their members as they came, and their argument text in pieces.
+The calls of one choice of a stream: their members as received, and their argument text in pieces.
 
-They stay open beside text and reasoning, and end with the choice. Which call a piece belongs to is not said by all.
+Calls stay open next to text and reasoning, and end with the choice. Some providers do not state the call of a piece.
 """
 
 from typing import Any, Final
@@ -17,8 +17,9 @@ _LEGACY_LANE: Final = 6
 
 
 class Call(Part):
-    """A call that is being streamed. `raw` are its members, `inner` those of its function, the argument text is in pieces.
-    Before it begins its index is -1; `key` is its number, if it has one. `whole` says that the arguments came as an object."""
+    """A call that is being streamed. `raw` holds its members, `inner` those of its function; the argument text is in
+    pieces. Before the call begins its index is -1. `key` is its number, if it has one. `whole`: the arguments came as
+    an object."""
 
     __slots__ = ("canonical", "inner", "legacy", "whole")
 
@@ -31,7 +32,7 @@ class Call(Part):
 
     @property
     def name(self) -> str:
-        """The name, once it has come."""
+        """The name, once it has been received."""
         return self.inner.get("name", "")
 
     def has_begun(self) -> bool:
@@ -39,15 +40,16 @@ class Call(Part):
         return self.index >= 0
 
     def may_be_run(self) -> bool:
-        """Whether it is a call as the contract knows them; any other is an item of the provider, and comes when it is whole."""
+        """Whether it is a function or custom call. Any other is an item of the provider, emitted when it is complete."""
         return self.raw.get("type") in _TYPES
 
     def is_whole(self) -> bool:
-        """Whether the arguments are an object already: what follows under the same index is then another call."""
+        """Whether the arguments are a complete object: what follows under the same index is then another call."""
         return parse_arguments(self.text) is not None
 
     def patch(self, wire: Wire, kind: str) -> None:
-        """Patches its members. An id or a name that comes again replaces, but some give each piece of a call an id of its own."""
+        """Patch its members. A repeated id or name replaces the old one, but some providers give each piece its own
+        id."""
         raw = self.raw
         for name, value in wire.items():
             match name:
@@ -67,7 +69,7 @@ class Call(Part):
             raw["type"] = kind
 
     def wire(self, text: str) -> Wire:
-        """The call as a whole answer would have it with these arguments."""
+        """Return the call as a complete response would have it with these arguments."""
         if self.legacy:
             return {**self.inner, "arguments": text}
         if not (self.may_be_run() or self.inner or text):
@@ -76,18 +78,18 @@ class Call(Part):
         return {"type": "function", **self.raw, kind: {**self.inner, member: text}}
 
     def begun(self, reading: Reading) -> Block:
-        """The block as it is known when the call begins."""
+        """Return the block as it is known when the call begins."""
         block: Block = {"type": "tool_use", "id": self.canonical, "name": self.name, "input": {}}
         if self.raw.get("type") == "custom":
             block |= {"kind": "custom", "input_raw": ""}
         if not self.legacy and "id" in self.raw:
             block["provider_state"] = reading.state(id=self.raw["id"])
         elif self.raw.keys() - {"type"} or len(self.inner) > 1:
-            block["provider_state"] = reading.state()  # there will be members of the provider's own
+            block["provider_state"] = reading.state()  # members of the provider will follow
         return block
 
     def read(self, reading: Reading) -> Block:
-        """The block of a call that is whole."""
+        """Return the block of a complete call."""
         wire = self.wire(self.text)
         if self.legacy and self.has_begun():
             return legacy_call(wire, self.canonical, reading)
@@ -95,19 +97,19 @@ class Call(Part):
 
 
 class Calls:
-    """The calls of one answer: all of them, and those that are open."""
+    """The calls of one answer: all of them, and the open ones."""
 
     __slots__ = ("_blocks", "_counted", "_reading", "all", "open")
 
     def __init__(self, blocks: Blocks, reading: Reading) -> None:
         self.all: list[Call] = []
         self.open: list[Call] = []
-        self._counted: dict[int, list[Call]] = {}  # those that are open, by their numbers: an answer may hold many
+        self._counted: dict[int, list[Call]] = {}  # the open calls by their numbers: an answer may hold many
         self._blocks = blocks
         self._reading = reading
 
     def take(self, wire: Wire) -> None:
-        """Takes a piece of a call."""
+        """Process a piece of a call."""
         kind = "custom" if wire.get("type") == "custom" or "custom" in wire else "function"
         inner = wire.get(kind)
         inner = inner if isinstance(inner, dict) else {}
@@ -116,7 +118,7 @@ class Calls:
         self._grow(call, inner, inner.get("input" if kind == "custom" else "arguments"))
 
     def take_legacy(self, inner: Wire) -> None:
-        """Takes a piece of a `function_call`, of which an answer has one."""
+        """Process a piece of a `function_call`, of which an answer has one."""
         call = next((call for call in self.all if call.legacy), None) or self._add(Call(None, legacy=True))
         self._grow(call, inner, inner.get("arguments"))
 
@@ -126,12 +128,12 @@ class Calls:
         return call
 
     def _which(self, wire: Wire, inner: Wire) -> Call:
-        """The call that a delta belongs to: by index, by a change of id, and, where neither is given, by the name."""
+        """Return the call that a delta belongs to: by index, by a change of id, and, without either, by the name."""
         number, identity, name = wire.get("index"), wire.get("id"), inner.get("name")
         number = number if type(number) is int and number >= 0 else None
         calls = [call for call in self.open if not call.legacy] if number is None else self._counted.get(number, [])
         if number is not None and not calls and not identity and not name:
-            # its beginning may not have been counted
+            # the piece that began the call may have had no index
             calls = [call for call in self.open if not call.legacy and call.key is None]
         call = calls[-1] if calls else None
         if identity:
@@ -156,7 +158,7 @@ class Calls:
             if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
                 call.inner[name] = value
         if call.whole:
-            return  # behind a whole object nothing follows
+            return  # nothing follows a complete object
         if isinstance(arguments, dict):
             call.whole, arguments = True, arguments_text(arguments)
         if isinstance(arguments, str):
@@ -171,7 +173,7 @@ class Calls:
             self._blocks.more(call.index, call.text)
 
     def end(self) -> None:
-        """All calls end. Those that came without a name, or are none to run, come now."""
+        """End all calls. Emit calls now that came without a name or that are items of the provider."""
         for call in self.open:
             if call.has_begun():
                 self._blocks.end(call.index, call.read(self._reading))
@@ -181,7 +183,7 @@ class Calls:
         self._counted = {}
 
     def members(self) -> Wire:
-        """The members of a whole answer that hold the calls."""
+        """Return the members of a complete response that hold the calls."""
         calls = [call.wire(call.text) for call in self.all if not call.legacy]
         members: Wire = {"tool_calls": calls} if calls else {}
         for call in self.all:

@@ -1,8 +1,8 @@
 """
-One choice of a stream: its message as a whole answer would have it, as far as it came, and the blocks of it.
+One choice of a stream: the message received so far, in the form of a complete response, and its blocks.
 
-At most one text or reasoning is open, and it ends when something else begins. Calls stay open beside it. A block keeps the
-index under which it began; where a whole answer has it, its lane says.
+At most one text or reasoning is open, and it ends when something else begins. Calls stay open next to it. A block keeps
+the index under which it began. Its lane states its place in a complete response.
 """
 
 from typing import Any, Final
@@ -30,7 +30,7 @@ _DETAILS_LANE: Final = 1
 _CONTENT_LANE: Final = 2
 _REFUSAL_LANE: Final[Lane] = (3, 0)
 _IMAGES_LANE: Final = 4
-"""The lanes of a message; calls are behind them."""
+"""The lanes of a message; calls come after them."""
 
 _AROUND: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs", "usage"))
 """Members of a choice that are not the provider's own."""
@@ -38,19 +38,19 @@ _PADDING: Final = ("obfuscation", "p", "padding", "channel")
 _APART: Final = frozenset(
     (*TEXTS, *_PADDING, DETAILS, *"role content refusal tool_calls function_call audio thinking_blocks".split())
 )
-"""Members of a delta that are patched by themselves, and padding."""
+"""Members of a delta that are patched separately, and padding."""
 _LISTS: Final = ("annotations", "images")
 """Lists that come in pieces."""
 _BODIES: Final = ("text", "summary", "data", "transcript")
-"""The texts of details and of sounds."""
+"""The texts of details and of audio."""
 
 
 class Choice(Blocks):
-    """One of the answers: what has come of its message, its blocks, and how it ended.
+    """One answer: its message received so far, its blocks, and how it ended.
 
-    `texts` are the pieces of each member that is text, `parts` the content when it is a list, both without the current part of
-    them; `details` are the typed reasoning. `worded` says that the details have said any reasoning: then plain text beside them
-    repeats it.
+    `texts` holds the pieces of each member that is text, `parts` the content when it is a list, both without the
+    current part. `details` holds the typed reasoning. `worded`: the details contained reasoning text, so plain text
+    next to them repeats it.
     """
 
     __slots__ = ("calls", "details", "finish", "logprobs", "members", "parts", "reading", "rest", "texts", "worded")
@@ -71,7 +71,7 @@ class Choice(Blocks):
     # -- chunks
 
     def take(self, wire: Wire) -> None:
-        """Takes the choice of one chunk."""
+        """Process the choice of one chunk."""
         if isinstance(delta := wire.get("delta"), dict):
             self._patch(delta)
         elif isinstance(message := wire.get("message"), dict):
@@ -87,7 +87,7 @@ class Choice(Blocks):
             self.finish = finish
 
     def _news(self, message: Wire) -> Wire:
-        """A message that stands in the place of a delta says all so far: what of it is new."""
+        """Return what is new in a message that replaces a delta: it repeats everything received so far."""
         self.pause()
         known, news = self._message(), dict(message)
         for name, value in message.items():
@@ -98,7 +98,7 @@ class Choice(Blocks):
         return news
 
     def _patch(self, delta: Wire) -> None:
-        """Takes a delta: reasoning comes before content, a refusal behind it, calls last."""
+        """Process a delta: reasoning comes before content, a refusal after it, calls last."""
         if isinstance(details := delta.get(DETAILS), list):
             for item in details:
                 if isinstance(item, dict):
@@ -110,7 +110,7 @@ class Choice(Blocks):
             if not isinstance(value, str):
                 self.members.setdefault(name, value)
                 continue
-            if value and not self.worded and value != said:  # both members of plain reasoning may say the same
+            if value and not self.worded and value != said:  # both members of plain reasoning may have the same text
                 self._stream("thinking", _PLAIN_LANE, value, {"member": name})
                 said = value
             self._add(name, value)
@@ -139,13 +139,13 @@ class Choice(Blocks):
         self.texts.setdefault(name, []).append(text)
 
     def _text(self, name: str) -> str:
-        """All that a member says."""
+        """Return the whole text of a member."""
         return "".join(self.texts.get(name, ()))
 
     # -- text and reasoning
 
     def _stream(self, kind: str, lane: Lane, text: str, encoding: Wire | None = None) -> None:
-        """Text, a refusal or reasoning: more of the current part, or the beginning of another block."""
+        """Stream text, a refusal or reasoning: add to the current part, or begin another block."""
         part = self.goes_on(kind, lane)
         if part is not None and encoding is not None and lane == _PLAIN_LANE and part.raw != encoding:
             part = None
@@ -160,7 +160,7 @@ class Choice(Blocks):
         self.grow(part, text)
 
     def pause(self) -> None:
-        """The current part ends, and stands in its member."""
+        """End the current part and store it in its member."""
         part = self.current
         if part is not None and part.key[0] == _CONTENT_LANE:
             if self.parts is None:
@@ -170,14 +170,14 @@ class Choice(Blocks):
         super().pause()
 
     def read(self, part: Part) -> Block:
-        """The block of the current part, read as a whole answer that ends here."""
+        """Return the block of the current part, read as in a complete response that ends here."""
         member, number = part.key
         block = super().read(part)
         if part.kind == "text":
             self._cite(block)
         elif member == _DETAILS_LANE:
             detail = self.details[number]
-            if part.kind == "thinking":  # its words may have come in part in an earlier block
+            if part.kind == "thinking":  # an earlier block may have some of its text
                 detail = {**detail, "summary" if detail.get("type") == "reasoning.summary" else "text": part.text}
             return detail_from_wire(detail, self.reading)
         elif member == _CONTENT_LANE and self.parts is not None:
@@ -185,14 +185,14 @@ class Choice(Blocks):
         return block
 
     def _cite(self, block: Block) -> None:
-        """Puts the annotations so far on the one text of the answer."""
+        """Put the annotations received so far on the only text of the answer."""
         if (annotations := self.members.get("annotations")) and (self.parts is None or len(self.parts) == 1):
             annotations_from_wire(annotations, [block], self.reading, Kept())
 
     # -- content
 
     def _content(self, content: Any) -> None:
-        """Takes a piece of `content`: text, parts, or an object."""
+        """Process a piece of `content`: text, parts, or an object."""
         if isinstance(content, str):
             if self.parts is None:
                 self._add("content", "")
@@ -211,7 +211,7 @@ class Choice(Blocks):
             self._stream("text", (_CONTENT_LANE, 0), json.dumps(content).decode())
 
     def _part(self, part: Wire, parts: list[Wire]) -> None:
-        """Takes a part of the content. Words go on with the part before them; any other part is whole."""
+        """Process a part of the content. Text continues the part before it; any other part is complete."""
         kind = part.get("type")
         last = parts[-1] if parts and parts[-1].get("type") == kind else None
         if kind == "text" and isinstance(part.get("text"), str) and len(part) == 2:
@@ -222,7 +222,7 @@ class Choice(Blocks):
         elif kind == "thinking" and are_words(part.get("thinking")):
             self._think("".join([piece["text"] for piece in part["thinking"]]), part, last, parts)
         elif kind == "reasoning" and (summary := summary_of(part)) is not None:
-            if summary.get("signature") is None and last is not None:  # its proof comes once
+            if summary.get("signature") is None and last is not None:  # its signature comes once
                 part = {**part, "summary": last["summary"]}
             self._think(summary["text"], part, last, parts)
         else:
@@ -232,7 +232,7 @@ class Choice(Blocks):
             self.whole(block, (_CONTENT_LANE, len(parts) - 1))
 
     def _think(self, text: str, part: Wire, last: Wire | None, parts: list[Wire]) -> None:
-        """Takes a part of reasoning in words."""
+        """Process a part of plain-text reasoning."""
         if last is None or self.goes_on("thinking", (_CONTENT_LANE, len(parts) - 1)) is None:
             self.pause()
             parts.append(part)
@@ -244,7 +244,7 @@ class Choice(Blocks):
     # -- typed reasoning
 
     def _patch_detail(self, item: Wire) -> None:
-        """Takes an item of `reasoning_details`."""
+        """Process an item of `reasoning_details`."""
         number = self._which_detail(item)
         detail, lane = self.details[number], (_DETAILS_LANE, number)
         patch_members(detail, item, (), _BODIES)
@@ -268,11 +268,11 @@ class Choice(Blocks):
             self.whole(detail_from_wire(detail, self.reading), lane)
 
     def _which_detail(self, item: Wire) -> int:
-        """The number of the detail that an item goes on with, or of a new one."""
+        """Return the number of the detail that an item continues, or of a new one."""
         kind, index = item.get("type"), item.get("index")
         for number in range(len(self.details) - 1, -1, -1):
             if self.details[number].get("type") == kind and self.details[number].get("index") == index:
-                # without an index only the last one goes on; all but text only while it is the current part
+                # without an index only the last one continues; types other than text continue only as the current part
                 last = index is not None or number == len(self.details) - 1
                 current = self.current is not None and self.current.key == (_DETAILS_LANE, number)
                 if last and (kind == "reasoning.text" or current):
@@ -282,13 +282,13 @@ class Choice(Blocks):
         return len(self.details) - 1
 
     def _repeats(self, text: str) -> bool:
-        """Whether a detail says all the reasoning again that had come as plain text, in one block."""
+        """Whether a detail repeats all the reasoning that came as plain text, in one block."""
         if not text or self.worded or self.lanes.count(_PLAIN_LANE) != 1:
             return False
         return any(text == self._text(name) for name in TEXTS)
 
     def _adopt(self, lane: Lane, encoding: Wire) -> None:
-        """Makes the block of plain reasoning the one of a detail, which says the same and more."""
+        """Turn the block of plain reasoning into the block of a detail, which has the same text and more."""
         index = self.lanes.index(_PLAIN_LANE)
         self.lanes[index] = lane
         part = self.goes_on("thinking", _PLAIN_LANE)
@@ -300,7 +300,7 @@ class Choice(Blocks):
     # -- the end
 
     def close(self) -> None:
-        """All blocks end, and those that came whole are streamed."""
+        """End all blocks, and stream those that came complete."""
         self.pause()
         if "annotations" in self.members:
             self._cite_late()
@@ -312,7 +312,7 @@ class Choice(Blocks):
                 self.whole(block, (_IMAGES_LANE, len(self.content)))
 
     def _cite_late(self) -> None:
-        """Annotations of a text that had ended already come as one more piece of it."""
+        """Stream annotations of a text that has already ended as one more piece of it."""
         texts = [index for index, lane in enumerate(self.lanes) if lane[0] == _CONTENT_LANE]
         last = self.content[texts[-1]] if texts else None
         if last is not None and last["type"] == "text":
@@ -322,7 +322,7 @@ class Choice(Blocks):
                 self.whole(block, self.lanes[texts[-1]])
 
     def _message(self) -> Wire:
-        """The message so far, as a whole answer would have it. Beside calls a content without words is none."""
+        """Return the message so far, as a complete response would have it. Next to calls, empty content is null."""
         message: Wire = {"role": "assistant", "content": None, **self.members}
         if self.parts is not None:
             message["content"] = self.parts
@@ -336,24 +336,25 @@ class Choice(Blocks):
         return message | self.calls.members()
 
     def whole_choice(self) -> Wire:
-        """The choice as a whole answer would have it."""
+        """Return the choice as a complete response would have it."""
         choice = {"index": self.number, **self.rest, "message": self._message(), "finish_reason": self.finish}
         return {**choice, "logprobs": self.logprobs}
 
     def keep_ids(self, answer: dict[str, Any]) -> None:
-        """Gives the calls of the answer as it was read the ids that the events said."""
+        """Give the calls of the answer, as it was read, the ids of the events."""
         message = answer["message"]
         read: list[Block] = message["content"]
         streamed = self.in_places()
         if [block["type"] for block in read] != [block["type"] for block in streamed]:
-            message["content"] = streamed  # the wire has no whole answer that says this
+            message["content"] = streamed  # no complete response of this wire has this content
             return
         for position, block in enumerate(streamed):
             if block["type"] == "tool_use":
                 read[position] = {**read[position], "id": block["id"]}
 
     def arrived(self) -> dict[str, Any]:
-        """What had arrived. The wire does not say where a call ends, but behind a whole object nothing can follow."""
+        """Return what was received. The wire does not mark the end of a call, but nothing can follow a complete
+        object."""
         self.settle()
         content = list(self.content)
         for call in self.calls.open:
@@ -366,7 +367,7 @@ class Choice(Blocks):
 
 
 def _with_words(part: Wire, text: str) -> Wire:
-    """A part of the content with the words that came in pieces; a text may have come in several blocks."""
+    """Return a part of the content with the text that came in pieces; a text may have come in several blocks."""
     match part.get("type"):
         case "thinking":
             return {**part, "thinking": [{"type": "text", "text": text}]}
@@ -377,7 +378,7 @@ def _with_words(part: Wire, text: str) -> Wire:
 
 
 def _joined_blocks(before: list[Any], blocks: list[Any]) -> list[Any]:
-    """LiteLLM's thinking blocks, which come in pieces: one goes on until it has a signature."""
+    """Join LiteLLM's thinking blocks, which come in pieces: a block continues until it has a signature."""
     joined = list(before)
     for block in blocks:
         match joined[-1] if joined else None, block:
