@@ -206,7 +206,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
-    """Write the request. If it was just `read`, keep how it came wherever it is written differently."""
+    """Write the request. If it was just `read`, keep what was received wherever it is written differently."""
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
     version = _version(encoding, endpoint)
