@@ -10,7 +10,7 @@ kept apart from a form (`reserved`).
 from interlingua.adapters._structured.answers import AnswerCalls, text_of, unwrap_answer_call
 from interlingua.adapters._structured.asking import mentions_json, write_with_format
 from interlingua.adapters._structured.finding import extract_format
-from interlingua.adapters._structured.form import NAME
+from interlingua.adapters._structured.form import NAME, is_any_json
 from interlingua.adapters._structured.reserved import escape_reserved
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "AnswerCalls",
     "escape_reserved",
     "extract_format",
+    "is_any_json",
     "mentions_json",
     "text_of",
     "unwrap_answer_call",

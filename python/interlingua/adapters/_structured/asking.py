@@ -16,6 +16,7 @@ from interlingua.adapters._structured.form import (
     as_text,
     as_tool,
     goes_on,
+    has_schema,
     last_text,
     of_text,
     of_tool,
@@ -66,7 +67,7 @@ def write_with_format(
         refused = [entry for entry in entries if entry["path"] == _PATH]
         if refused:
             beside = refused[0].get("value")
-        elif not speaks_json or _has_schema(wanted) or _mentions_json(request, endpoint):
+        elif not speaks_json or has_schema(wanted) or _mentions_json(request, endpoint):
             return wire, entries
         elif wanted != _JSON_WANTED:
             beside = _JSON_WANTED  # what else was wanted is told in the report
@@ -93,11 +94,6 @@ def write_with_format(
         return wire, [*loss.entries, *_without_form(entries, text)]
     report = _report(wanted, seen, "the response format is stated in the instructions")
     return wire, [*report, *_without_form(entries, text)]
-
-
-def _has_schema(wanted: dict[str, Any]) -> bool:
-    """Whether the form is one by a schema; without it, any JSON object is asked for."""
-    return wanted["type"] == "json_schema" and wanted.get("schema") is not None
 
 
 def _mentions_json(request: Request, endpoint: Endpoint) -> bool:
