@@ -1,1 +1,1 @@
-"""What several wires have in messages and offer to a model: media, citations, tools and their schemas."""
+"""Contents of messages and requests that several wires share: media, citations, tools and their schemas."""

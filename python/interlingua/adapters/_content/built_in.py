@@ -1,8 +1,9 @@
 """
-Tools that a provider defines and its client runs, as functions (spec/1-values.md#built-in-tools).
+Read and write, as functions, the tools that a provider defines and its client runs (spec/1-values.md#built-in-tools).
 
-In canonical form such a tool is a function with a fixed name, description and schema. That it is built in is a spelling, which
-its own wire alone has: the tool reaches every model, and its calls come back as the client knows them.
+In canonical form such a tool is a function with a fixed name, description and schema. The fact that it is built in is
+a spelling of its own wire. The tool can therefore be offered to every model, and the client receives its calls in the
+form that it knows.
 """
 
 import pathlib
@@ -29,19 +30,20 @@ Item = dict[str, Any]
 BUILT_IN: Final = "built_in"
 """Spelling of a tool: its type on its own wire. Spelling of a call: the name of the tool that it calls."""
 TOOLSET: Final = "toolset"
-"""Spelling of a tool of a set, for which one definition stands: the type of that. Spelling of a call: the name of the set."""
+"""Spelling of a tool of a set, which one definition represents: the type of that definition. Spelling of a call: the
+name of the set."""
 DEFINITION: Final = "definition"
-"""Spelling of a tool: the members of its definition that its description tells, or that say nothing to a model."""
+"""Spelling of a tool: the members of its definition that its description states, or that mean nothing to a model."""
 BESIDE: Final = ("kind", "name", "description", "input_schema", "side_effects", "requires_workspace")
-"""The canonical members of a built-in tool that its row does not say."""
+"""The canonical members of a built-in tool that its row does not express."""
 
 
 class Tool:
-    """A built-in tool: the `kind` that it has on its wire, its `row` there, and the function that it is.
+    """A built-in tool: its `kind` on its wire, its `row` there, and the function that it represents.
 
-    `tells` names the members of its definition that a model has to know: its description tells them. `idle` are members
-    with the values with which they say nothing to a model. Without a `description`, what the definition says is the
-    description and the schema.
+    `in_description` names the members of its definition that a model must know: its description states them. `idle`
+    maps members to the values with which they mean nothing to a model. Without a `description`, the tool has the
+    description and the schema that its definition states.
     """
 
     __slots__ = ("description", "idle", "kind", "name", "row", "schema", "in_description")
@@ -56,7 +58,7 @@ class Tool:
         self.idle = idle
 
     def read(self, wire: Wire, reading: Reading) -> Item:
-        """The function of a definition. Raises `KeyError` or `TypeError` where it cannot be read."""
+        """Read a definition as a function. Raises `KeyError` or `TypeError` if it cannot be read."""
         kept = {name: wire[name] for name in self.in_description if wire.get(name) is not None}
         kept |= {name: value for name, value in self.idle.items() if wire.get(name) == value}
         rest = {name: value for name, value in wire.items() if name not in kept} if kept else wire
@@ -71,7 +73,8 @@ class Tool:
         return item
 
     def is_still(self, tool: Item, encoding: Mapping[str, Any]) -> bool:
-        """Whether a tool that was read so is what it was: after an edit it is a function like any other."""
+        """Whether a tool that was read from such a definition is unchanged. After an edit it is an ordinary
+        function."""
         if tool["name"] != self.name or (tool.get("kind") or "function") != "function":
             return False
         if self.description is None:
@@ -80,7 +83,8 @@ class Tool:
         return tool.get("description") == described and tool.get("input_schema") == self.schema
 
     def put_back(self, wire: Wire, encoding: Mapping[str, Any]) -> Wire:
-        """Puts back the members of a definition that are kept apart; into the same object, which may be marked for the cache."""
+        """Restore the members of a definition that are kept as a spelling. The same object is changed: it may already
+        be marked for the cache."""
         wire.update(encoding.get(DEFINITION) or NOTHING)
         return wire
 
@@ -92,13 +96,14 @@ class Tool:
 # ---------------------------------------------------------------------------------------------- sets of tools
 
 OF_FUNCTION: Final = frozenset((*BESIDE, "provider_state"))
-"""The members that a function of a set may have and still be what the definition stands for."""
+"""The members that a function of a set may have and still be represented by the definition."""
 _OF_THE_FIRST: Final = ("id", "signature", "fields")
 """The members of a provider state that only the first function of a set may have."""
 
 
 def functions_of_set(kind: str, known: Mapping[str, Item], reading: Reading) -> list[Item]:
-    """The functions for which the definition of a set of this kind stands; `known` tells by their names what they are."""
+    """Return the functions that the definition of a set of this kind represents; `known` describes them by their
+    names."""
     return [
         {
             "name": name,
@@ -111,7 +116,7 @@ def functions_of_set(kind: str, known: Mapping[str, Item], reading: Reading) -> 
 
 
 def kind_of_set(tool: Item, writing: Writing) -> str:
-    """The kind of the set of which a tool was read; empty for any other tool."""
+    """Return the kind of the set that a tool was read from; empty for any other tool."""
     kind: Any = writing.encoding_of(tool).get(TOOLSET)
     return kind if type(kind) is str else ""
 
@@ -119,8 +124,8 @@ def kind_of_set(tool: Item, writing: Writing) -> str:
 def find_run(
     tools: list[Item], first: int, known: Mapping[str, Item], writing: Writing, allowed: frozenset[str] = OF_FUNCTION
 ) -> range:
-    """The positions of the functions from the `first` on that go as one set: they were read of one, follow one another in the
-    order of those that are `known`, and are what these say, with no members but those that are `allowed`."""
+    """Return the positions of the functions from the `first` on that are written as one set. They were read from one
+    set, are in the order of the `known` ones and equal to them, and have only members that are `allowed`."""
     kind = kind_of_set(tools[first], writing)
     places = {name: place for place, name in enumerate(known)}
     past, last = first, -1
@@ -142,7 +147,7 @@ def _is_still(tool: Item, function: Item, allowed: frozenset[str]) -> bool:
 
 
 def as_function(tool: Item, writing: Writing, path: Path) -> Item:
-    """A function of a set that goes as any other, without what the definition of the set says besides."""
+    """Return a function of a set as it is written alone: without the other data of the definition of the set."""
     if not kind_of_set(tool, writing):
         return tool
     state: Item = tool["provider_state"]
@@ -151,7 +156,7 @@ def as_function(tool: Item, writing: Writing, path: Path) -> Item:
 
 
 def report_expanded(functions: list[Item], kind: str, position: int, writing: Writing) -> None:
-    """Reports the definition of a set that was kept whole: it is read back as its functions."""
+    """Report the definition of a set that was kept whole: it is read back as its functions."""
     message = "the tool is read back as its definition states"
     reported = ("unsupported_value", "representation", message)
     for number, function in enumerate(functions):
@@ -169,7 +174,8 @@ def report_expanded(functions: list[Item], kind: str, position: int, writing: Wr
 
 
 def entries(adapter: str) -> list[tuple[str, Item]]:
-    """The built-in tools of a wire and its sets of them, by their types on it, as spec/registry/built_in_tools.json has them."""
+    """Return the built-in tools of a wire and its sets of them, with their types on it, from
+    spec/registry/built_in_tools.json."""
     for folder in (
         pathlib.Path(__file__).parents[2] / "_data" / "registry",
         pathlib.Path(__file__).parents[4] / "spec" / "registry",

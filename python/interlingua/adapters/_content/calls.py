@@ -1,9 +1,10 @@
 """
-Calls of tools, both ways: by which id they are known, and with what a tool is called. Rows of all wires consist of these members.
+Read and write tool calls: their ids and their arguments. The rows of all wires consist of these members.
 
-Arguments are an object on some wires. On others they are what the model wrote: a text that should be one. That text is kept where
-we would write it otherwise, and a text that is no object stays `input_raw`. A call with free text is one with a single text
-argument where a wire knows functions alone (spec/2-requests.md#free-text-tools).
+On some wires the arguments are an object. On others they are the text that the model wrote, which should be a JSON
+object. That text is kept if we would write it differently. A text that is no object stays in `input_raw`. On a wire
+that has only functions, a call with free text is written as a call with a single text argument
+(spec/2-requests.md#free-text-tools).
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +33,7 @@ Write = Callable[[Block, Any, Path], Any]
 
 
 def call_id(wire: str = "id", write: Write = _write_id, *, always: bool = False, needed: bool = False) -> Member:
-    """The id of a call, as its provider gave it."""
+    """Return the member for the id of a call, as its provider assigned it."""
 
     def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is not str:
@@ -43,10 +44,10 @@ def call_id(wire: str = "id", write: Write = _write_id, *, always: bool = False,
 
 
 def read_call(row: ItemRow, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
-    """A call by its row; `canonical` is its id when it has one already, `kind` what it is known as instead of its name, `members`
-    are further ones that it has.
+    """Read a call with its row. `canonical` is its canonical id, if it has one already. `kind` replaces the name in the
+    derivation of the id. `members` are further members of the block.
 
-    Raises TypeError or KeyError for what is no call.
+    Raises TypeError or KeyError for a value that is no call.
     """
     block = read_item(row, wire, {"type": "tool_use", "input": {}, **members}, reading)
     state: Mapping[str, Any] = block.get("provider_state") or NOTHING
@@ -57,7 +58,8 @@ def read_call(row: ItemRow, wire: Any, reading: Reading, canonical: str = "", ki
 def plain_call(
     wire_id: Any, name: Any, given: Any, kind: type, reading: Reading, canonical: str = "", known_as: str = ""
 ) -> Block | None:
-    """A call as nearly all are: an id, a name, and arguments of the `kind` that the wire has; None for any other."""
+    """Read a usual call: an id, a name, and arguments of the type `kind` that the wire has. Return None for any other
+    call."""
     if type(wire_id) is not str or type(name) is not str or not name or type(given) is not kind:
         return None
     block: Block = {
@@ -73,13 +75,13 @@ def plain_call(
 
 
 def is_plain(block: Block) -> bool:
-    """Whether a call holds an id, a name and an object alone, and its provider nothing but an id."""
+    """Whether a call has only an id, a name and an object, and its provider state only an id."""
     state: Block | None = block.get("provider_state")
     return len(block) == 4 if state is None else len(block) == 5 and is_bare(state)
 
 
 def result_id(wire: str) -> Member:
-    """The id of the call that a result answers; it is kept where no call has it."""
+    """Return the member for the id of the call that a result answers. The id is kept in the state if no call has it."""
 
     def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is not str:
@@ -101,7 +103,7 @@ def _refuse(raw: Any, block: Block, reading: Reading) -> None:
 
 
 def arguments(wire: str, other: Other = _refuse) -> Member:
-    """The arguments of a call as an object; `other` reads what is none."""
+    """Return the member for the arguments of a call as an object; `other` reads a value of another type."""
 
     def read(raw: Any, block: Block, reading: Reading) -> None:
         other(raw, block, reading)
@@ -116,7 +118,7 @@ _SAID: Final = ("input", "input_raw", "kind")
 
 
 def object_of(block: Block, writing: Any, path: Path) -> Any:
-    """The arguments of a call as an object, for wires that take nothing else."""
+    """Return the arguments of a call as an object, for wires that accept nothing else."""
     if block.get("kind", "function") != "function":
         return _free_text_as_object(block.get("input_raw"), writing.loss, path)
     if "input_raw" in block:
@@ -129,12 +131,13 @@ def object_of(block: Block, writing: Any, path: Path) -> Any:
 
 
 def stated(text: str) -> str:
-    """An argument text, with an object of no members for what models write of a call without arguments."""
+    """Return an argument text; the texts that models write for a call without arguments become an empty object."""
     return "{}" if text.strip() in ("", "null") else text
 
 
 def argument_text(wire: str = "arguments") -> Member:
-    """The arguments of a call as the text that the model wrote; some clients send an object in its place."""
+    """Return the member for the arguments of a call as the text that the model wrote. Some clients send an object
+    instead."""
 
     def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is dict:
@@ -149,8 +152,8 @@ def argument_text(wire: str = "arguments") -> Member:
 
 
 def read_text(text: str, block: Block) -> None:
-    """Reads an argument text into `input`, parsed once. A text that we would not write so is kept in the state of the call,
-    which it has."""
+    """Read an argument text into `input`; it is parsed once. A text that we would write differently is kept in the
+    provider state, which the call must have."""
     value = parse_arguments(stated(text))
     block["input"] = value or {}
     if value is None:
@@ -164,7 +167,8 @@ _TEXT: Final = "arguments"
 
 
 def text_of(block: Block, writing: Writing, path: Path) -> str:
-    """The argument text of a call: what could not be read, the text that it had while it still fits, else our own."""
+    """Return the argument text of a call: the text that could not be read, or the kept text if it still fits, else
+    our own."""
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
         written = arguments_text(_free_text_as_object(raw, writing.loss, path))
@@ -178,13 +182,13 @@ def text_of(block: Block, writing: Writing, path: Path) -> str:
 
 
 def _is_same(text: str, written: str) -> bool:
-    """Whether a kept text still says what the call says; the conversation may have been edited."""
+    """Whether a kept text still has the arguments of the call; the conversation may have been edited."""
     parsed = parse_arguments(stated(text))
     return parsed is not None and arguments_text(parsed) == written
 
 
 def report_text(block: Block, path: Path, loss: Loss) -> None:
-    """Reports what of a call its argument text, which could not be read, does not say on a wire that has it as a text."""
+    """Report what is lost of a call with an unreadable argument text, on a wire that has arguments as a text."""
     parsed = parse_arguments(stated(block["input_raw"]))
     message = "the argument text is what the model sees"
     if parsed is not None:
@@ -196,16 +200,16 @@ def report_text(block: Block, path: Path, loss: Loss) -> None:
 # ---------------------------------------------------------------------------------------------------- free text
 
 ARGUMENT: Final = "input"
-"""The one argument of a function that stands for a tool which takes free text."""
+"""The only argument of a function that represents a free-text tool."""
 
 
 def as_arguments(text: str | None) -> dict[str, Any]:
-    """The text as the one argument."""
+    """Return arguments with the text as the only one."""
     return {ARGUMENT: text or ""}
 
 
 def _free_text_as_object(text: str | None, loss: Loss, path: Path) -> dict[str, Any]:
-    """The arguments that the text of a free-text call travels as."""
+    """Return the arguments that represent the text of a free-text call; report the change."""
     said = as_arguments(text)
     message = "a free-text call is written as a call with one text argument"
     loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
@@ -216,7 +220,7 @@ def _free_text_as_object(text: str | None, loss: Loss, path: Path) -> dict[str, 
 
 
 def free_text(wire: str = "input") -> Member:
-    """The text of a free-text call."""
+    """Return the member for the text of a free-text call."""
 
     def read(raw: Any, block: Block, _: Reading) -> None:
         if type(raw) is not str:

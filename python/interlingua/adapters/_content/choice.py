@@ -1,8 +1,8 @@
 """
-The choice among tools, in the direction of the wire: one rule for all wires (spec/2-requests.md#choice-nearest).
+Write the tool choice: one rule for all wires (spec/2-requests.md#choice-nearest).
 
-A wire says which ways of choosing it has (`Ways`), and which tools can be named there. A choice that it does not have becomes the
-nearest one, and that is reported.
+A wire declares which types of choice it has (`Ways`), and which tools a choice can name. A choice that the wire does
+not have becomes the nearest one, and the change is reported.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -18,10 +18,10 @@ W = TypeVar("W", bound=Writing)
 
 
 class Ways:
-    """The ways of choosing that a wire has: `types` of a canonical choice.
+    """The types of a canonical choice that a wire has.
 
-    `lone_by_name`: a lone tool among the allowed ones that must be called goes by its name. `narrowed`: where none can be named,
-    those alone are offered that may be called.
+    `lone_by_name`: if a tool must be called and only one is allowed, the choice is written by the name of that tool.
+    `narrowed`: the wire cannot name tools, so the request offers only the tools that may be called.
     """
 
     __slots__ = ("lone_by_name", "narrowed", "types")
@@ -38,7 +38,8 @@ _FORCED: Final = ("required", "tool")
 
 
 def offered_tools(writing: Writing) -> dict[str, str]:
-    """What the tools of a request are on the wire, by their names; but not those that a provider defines."""
+    """Return the kind on the wire of each tool of a request, by its name; tools that a provider defines are left
+    out."""
     folded = "function" if writing.folds_custom else "custom"
     return {
         tool["name"]: folded if kind == "custom" else kind
@@ -50,10 +51,11 @@ def offered_tools(writing: Writing) -> dict[str, str]:
 def fitted_choice(
     tools: Any, ways: Ways, writing: W, offered: Callable[[W], Mapping[str, str]] = offered_tools
 ) -> Fitted | None:
-    """The choice as it can be made beside the `tools` of the body; None where none is written.
+    """Return the choice that the wire can express with the `tools` of the body; None if no choice is written.
 
-    `offered` gives the tools that can be named: by their canonical name, what they are on the wire: function, custom, provider.
-    What is given has a `type`, for one tool its `name` and `kind`, for allowed ones a `mode` and `tools`: kind and name of each.
+    `offered` returns the tools that a choice can name: the canonical name and the kind on the wire (function, custom,
+    provider). The result has a `type`; for one tool also its `name` and `kind`; for allowed tools a `mode` and
+    `tools`: the kind and the name of each.
     """
     choice: Choice | None = writing.source.get("tool_choice")
     if choice is None:
@@ -81,7 +83,7 @@ def fitted_choice(
 def _named(
     choice: Choice, types: Collection[str], ways: Ways, offered: Mapping[str, str], writing: Writing
 ) -> Fitted | None:
-    """The choice of one tool, or of some, as far as they are offered."""
+    """Return the choice of one tool or of several, limited to the tools that are offered."""
     kind: str = choice["type"]
     names: list[str] = [choice.get("name", "")] if kind == "tool" else choice.get("names") or []
     known = [name for name in names if name in offered]
@@ -103,8 +105,8 @@ def _named(
 
 
 def _nearest(wanted: str, types: Collection[str], severity: str, writing: Writing) -> Fitted | None:
-    """Another choice in the place of the one that was made: the one that is wanted, else that the model chooses; None where the
-    wire does not say that."""
+    """Return another choice instead of the requested one: the `wanted` type, else "auto"; None if the wire has
+    neither."""
     if wanted in types or "auto" in types:
         nearest = {"type": wanted if wanted in types else "auto"}
         writing.loss.replace(_PATH, nearest, "tool_choice", severity, "the target does not have this choice")
@@ -149,7 +151,7 @@ def _several(
 
 
 def may_be_called(request: Mapping[str, Any]) -> set[str]:
-    """The names of the tools that a choice allows; all of them where it allows none that there is."""
+    """Return the names of the tools that a choice allows; the names of all tools if it allows none of them."""
     names = {tool["name"] for tool in request["tools"]}
     choice: Choice = request.get("tool_choice") or NOTHING
     match choice.get("type"):
@@ -162,7 +164,7 @@ def may_be_called(request: Mapping[str, Any]) -> set[str]:
 
 
 def report_idle(choice: Choice, used: Collection[str], writing: Writing) -> None:
-    """Reports the members of a choice that are not `used`."""
+    """Report the members of a choice that are not `used`."""
     for name, value in choice.items():
         if name not in _MEMBERS:
             message = "a member that this version does not know"

@@ -1,6 +1,6 @@
 """
-What a text cites, both ways. A citation says in words of its own where its source is and what it says; what beside that only its
-provider understands is kept, and goes back there alone.
+Read and write the citations of a text. A citation has canonical members for its source and for the cited text. Other
+members, which only its provider understands, are kept, and are written back to that provider only.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,12 +21,12 @@ _CITATION: Final = frozenset(("type", "provider_state", *TEXTS, *SPAN))
 
 
 def are_citations(value: Any) -> bool:
-    """Whether a value is a list of objects that say what they are."""
+    """Whether a value is a list of objects with a `type`."""
     return type(value) is list and all(type(item) is dict and type(item.get("type")) is str for item in value)
 
 
 def read_members(source: Mapping[str, Any], names: Collection[str]) -> tuple[Citation, dict[str, Any]]:
-    """The members of a citation of these `names` that fit, and the others but for `type`."""
+    """Return the members of a citation with these `names` and a right type, and the other members except `type`."""
     citation: Citation = {}
     rest: dict[str, Any] = {}
     for name, value in source.items():
@@ -37,7 +37,7 @@ def read_members(source: Mapping[str, Any], names: Collection[str]) -> tuple[Cit
 
 
 def with_origin(citation: Citation, fields: dict[str, Any], endpoint: Endpoint) -> Citation:
-    """A citation with its origin, and what it holds for that alone."""
+    """Return a citation with its origin and the `fields` that only this origin understands."""
     state = citation["provider_state"] = endpoint.state()
     if fields:
         state["fields"] = fields
@@ -45,7 +45,7 @@ def with_origin(citation: Citation, fields: dict[str, Any], endpoint: Endpoint) 
 
 
 def read_citation(source: Mapping[str, Any], names: Collection[str], endpoint: Endpoint) -> Citation:
-    """A citation whose members have canonical names."""
+    """Read a citation whose members have canonical names."""
     citation, rest = read_members(source, names)
     return with_origin({"type": source["type"], **citation}, rest, endpoint)
 
@@ -54,9 +54,10 @@ def read_citation(source: Mapping[str, Any], names: Collection[str], endpoint: E
 
 
 def citation_fields(citation: Citation, writing: Writing, path: Path) -> Mapping[str, Any] | None:
-    """What a citation holds for this wire alone; None for one of another provider, which is reported.
+    """Return the members of a citation for this wire only; report a citation of another provider and return None.
 
-    A citation points into the provider's own documents and results, so only its own can go back.
+    A citation points into the provider's own documents and results. So only the provider's own citations can be
+    written back.
     """
     state = writing.state_of(citation)
     if not state:
@@ -74,12 +75,12 @@ def has_native_citations(block: Mapping[str, Any], writing: Writing) -> bool:
 
 
 def select_members(citation: Citation, names: Collection[str]) -> dict[str, Any]:
-    """The members of a citation of these names."""
+    """Return the members of a citation with these names."""
     return {name: citation[name] for name in names if name in citation}
 
 
 def report_citation(citation: Citation, writing: Writing, path: Path, not_written: Collection[str] = ()) -> None:
-    """Reports what a citation of this wire says without a place on it: members `not_written`, and those that nobody knows."""
+    """Report the members of a citation of this wire that have no place on it: those `not_written`, and unknown ones."""
     for name in not_written:
         if name in citation:
             message = f"the wire has no {name.replace('_', ' ')} of a citation"

@@ -1,9 +1,10 @@
 """
-Media of all wires: where they are, what they are, and what is reported of that.
+Media of all wires: their sources, their media types, and the losses that are reported for them.
 
-A wire has a table of the kinds of source that it takes of each kind of medium. A data URI is the bytes that it holds, whoever
-takes them. What is written otherwise than it is given is reported by one function (`report_sent`), what is not taken refused by
-another (`source_refused`). Bytes are decoded only where they are the words of a document, for wires that take no bytes of it.
+A wire has a table of the kinds of source that it accepts for each kind of medium. A data URI is treated as the bytes
+that it holds, on every wire. One function (`sent_as`) reports a medium that is written differently than it is given;
+another (`refuse_source`) refuses a medium that is not accepted. Bytes are decoded only if they are the text of a
+document and the wire does not accept them as bytes.
 """
 
 import base64
@@ -21,15 +22,15 @@ from interlingua.canonical.loss import Loss, Path
 Block = dict[str, Any]
 
 KINDS: Final = {"image": "images", "audio": "audio", "video": "video", "document": "documents"}
-"""The kinds of media, and what a model or a provider that does not take them lacks."""
+"""The kinds of media, and the capability that a model or a provider without support for them lacks."""
 BYTES, WEB, FILE, TEXT, BLOCKS = "base64", "url", "file_id", "text", "blocks"
-"""The kinds of source that some wire takes."""
+"""The kinds of source that at least one wire accepts."""
 
 # ---------------------------------------------------------------------------------------------- what a medium is
 
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 IMAGES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
-"""The images that nearly every wire takes."""
+"""The images that nearly every wire accepts."""
 
 _STARTS: Final = {
     "image": (("/9j/", "image/jpeg"), ("iVBOR", "image/png"), ("R0lG", "image/gif"), ("UklG", "image/webp")),
@@ -42,23 +43,23 @@ _STARTS: Final = {
     ),
     "document": (("JVBERi", "application/pdf"),),
 }
-"""How base64 data of each format begins, by the kind of the medium."""
+"""The beginnings of base64 data of each format, by the kind of the medium."""
 USUAL: Final = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4", "document": "application/pdf"}
-"""The media type of a medium of which nothing else is known."""
+"""The media type of a medium if nothing else is known about it."""
 
 
 def known_type(kind: str, data: str) -> str | None:
-    """The media type that the first bytes tell."""
+    """Return the media type that the first bytes show; None if they show none."""
     return next((media_type for start, media_type in _STARTS.get(kind, ()) if data.startswith(start)), None)
 
 
 def sniff(kind: str, data: str) -> str:
-    """The media type that the first bytes tell, else the usual one of such a medium."""
+    """Return the media type that the first bytes show, else the usual one of such a medium."""
     return known_type(kind, data) or USUAL[kind]
 
 
 def bare_type(media_type: str) -> str:
-    """A media type without parameters, in small letters."""
+    """Return a media type without parameters, in lower case."""
     return media_type.partition(";")[0].strip().lower()
 
 
@@ -66,7 +67,8 @@ ALIASES: Final = {"image/jpg": "image/jpeg"}
 
 
 def fitted_type(kind: str, medium: "Medium", taken: Container[str], aliases: Mapping[str, str] = ALIASES) -> str | None:
-    """The media type in the words of a wire, by its bytes where it is not said; None for one that the wire does not take."""
+    """Return the media type by its name on the wire; if it is not stated, the bytes decide. None if the wire does not
+    accept it."""
     if medium.media_type is not None and medium.media_type in taken:
         return medium.media_type
     bare = bare_type(medium.media_type or "")
@@ -80,12 +82,14 @@ _BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
 def may_be_base64(data: str) -> bool:
-    """Told by its length, its ends and that no line ends in it: long data is never looked at character by character."""
+    """Whether data can be base64, by its length, its beginning and end, and the absence of line ends. Long data is
+    never inspected character by character."""
     return _has_ends_of_base64(data) and "\n" not in data
 
 
 def _has_ends_of_base64(data: str) -> bool:
-    """Whether the length, the beginning and the end are those of base64, which is checked in full where a request comes in."""
+    """Whether the length, the beginning and the end are those of base64. A full check takes place where a request
+    comes in."""
     if len(data) % 4 or not data.isascii():
         return False
     return _BASE64.fullmatch(data[:64]) is not None and _BASE64.fullmatch(data[-64:]) is not None
@@ -110,8 +114,9 @@ ADDRESSES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
     "openai_chat": {"image": _HTTP, "video": _HTTP, "document": _HTTP},
     "openai_responses": {"image": _HTTP, "document": _HTTP},
 }
-"""How the addresses begin that the servers of each wire fetch, by the type of block (spec/10-media.md#addresses). The switch
-`addresses` of a dialect says it for a provider that fetches others. Data URIs are bytes and no addresses."""
+"""The beginnings of the addresses that the servers of each wire fetch, by the type of block
+(spec/10-media.md#addresses). The switch `addresses` of a dialect lists them for a provider that fetches others. Data
+URIs are bytes and no addresses."""
 
 _BLANK: Final = re.compile(r"[\s\x00-\x1f\x7f]")
 _FILE_ID: Final = re.compile(r"[^\s/:]+")
@@ -130,19 +135,20 @@ def is_fetched(url: str, block_type: str, endpoint: Endpoint) -> bool:
 
 
 def owns_file(source: Mapping[str, Any], endpoint: Endpoint) -> bool:
-    """Whether the provider keeps the file of a source, as far as both are known; an address is anybody's."""
+    """Whether the provider has the file of a source, as far as both are known. A source that is no file has no owner:
+    True."""
     provider = source.get("provider") if source["kind"] == FILE else None
     return provider is None or endpoint.owns({"adapter": endpoint.adapter, "provider": provider})
 
 
 def inline(url: str) -> tuple[str, str] | None:
-    """Media type and data of a data URI that can be written again from both."""
+    """Return the media type and the data of a data URI, if it can be written again from both; else None."""
     found = parse_data_uri(url) if url.startswith("data:") else None
     return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
 
 
 class Medium(NamedTuple):
-    """Where a medium is (a kind of source, and its data) and of which media type, where that is said."""
+    """The source of a medium (its kind and its data), and its media type if that is stated."""
 
     kind: str
     data: Any
@@ -150,7 +156,7 @@ class Medium(NamedTuple):
 
 
 def located(block: Block) -> Medium:
-    """Where a medium is; a data URI is the bytes that it holds."""
+    """Return the source and the media type of a medium; a data URI is treated as the bytes that it holds."""
     source = block["source"]
     kind, data, media_type = source["kind"], source.get("data") or "", block.get("media_type")
     found = parse_data_uri(data) if kind == WEB and data.startswith("data:") else None
@@ -163,7 +169,7 @@ def located(block: Block) -> Medium:
 
 
 def source_of(kind: str, data: Any, endpoint: Endpoint) -> Block:
-    """Where a medium is, as it was read; a file is one of the provider."""
+    """Return the source of a medium that was read; a file belongs to the provider."""
     source = {"kind": kind, "data": data}
     if kind == FILE and endpoint.provider is not None:
         source["provider"] = endpoint.provider
@@ -171,7 +177,7 @@ def source_of(kind: str, data: Any, endpoint: Endpoint) -> Block:
 
 
 def source(name: str, kind: str) -> Member:
-    """A member that holds the data of one kind of source."""
+    """Return the member that holds the data of one kind of source."""
 
     def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is not str or "source" in block or (kind == BYTES and not (raw and may_be_base64(raw))):
@@ -182,13 +188,13 @@ def source(name: str, kind: str) -> Member:
 
 
 def data_of_kind(block: Block, kind: str) -> Any:
-    """The data of a source of this kind; `ABSENT` for a source of another one."""
+    """Return the data of a source of this kind; `ABSENT` for a source of another kind."""
     return block["source"]["data"] if block["source"]["kind"] == kind else ABSENT
 
 
 def read_medium(row: ItemRow, wire: Wire, block: Block, reading: Reading) -> Block:
-    """A medium, into a block that has its type. Raises `TypeError` or `KeyError` for one that is not shaped as documented: it is
-    kept whole."""
+    """Read a medium into a block that has its type already. Raises `TypeError` or `KeyError` for a medium without the
+    documented shape; the caller keeps such a medium whole."""
     read_item(row, wire, block, reading)
     if "source" not in block:
         raise TypeError("source")
@@ -197,7 +203,8 @@ def read_medium(row: ItemRow, wire: Wire, block: Block, reading: Reading) -> Blo
 
 
 def _is_usual(block: Block, endpoint: Endpoint) -> bool:
-    """Whether a medium is surely taken from where it is: bytes of a type that all wires take, or an address."""
+    """Whether the provider certainly accepts the source of a medium: bytes of a type that all wires accept, or an
+    address that the provider fetches."""
     source, media_type = block["source"], block.get("media_type")
     if source["kind"] == BYTES:
         return bool(source["data"]) and media_type in _USUAL_TYPES
@@ -211,7 +218,7 @@ _USUAL_TYPES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "appli
 
 
 def refuse_kind(block: Block, writing: Writing) -> None:
-    """Raises `Refused` for a medium that the model, or the provider, is known not to take."""
+    """Raise `Refused` for a medium that the model or the provider is known not to accept."""
     kind: str = block["type"]
     if writing.refuses(KINDS[kind], kind):
         raise Refused("unsupported_model", f"the model does not accept {kind}")
@@ -222,7 +229,7 @@ def refuse_kind(block: Block, writing: Writing) -> None:
 
 
 def is_file_id(data: str) -> bool:
-    """Whether a text can be the id of a file, and is no address or path."""
+    """Whether a text can be the id of a file; an address or a path cannot."""
     return _FILE_ID.fullmatch(data) is not None
 
 
@@ -233,8 +240,8 @@ def refuse_source(
     writing: Writing,
     is_file: Callable[[str], bool] = is_file_id,
 ) -> None:
-    """Raises `Refused` for a medium that a wire does not take from where it is. `taken` are the kinds of source that it takes of
-    such a medium, `is_file` tells whether a text is the id of one of its files."""
+    """Raise `Refused` for a medium with a source that the wire does not accept. `taken` are the kinds of source that
+    the wire accepts for such a medium. `is_file` checks whether a text can be the id of one of its files."""
     kind: str = block["type"]
     match medium.kind:
         case "file_ref":
@@ -253,8 +260,8 @@ def refuse_source(
 
 
 def sent_as(block: Block, sent: Medium, loss: Loss, path: Path) -> Block:
-    """A medium as rows write it, with its source and its media type as they are sent; the type is None where the wire does not
-    say it. What is sent otherwise than it is given is reported."""
+    """Return a medium for the rows to write, with the source and the media type that are sent. The type is None if
+    the wire has no member for it. Report what is sent differently than it is given."""
     source = block["source"]
     report_unknown(source, _BLOCKS if source["kind"] == BLOCKS else _SOURCE, loss, (*path, "source"))
     if sent.kind != source["kind"] or (sent.kind != BLOCKS and sent.data != source.get("data")):
@@ -287,7 +294,7 @@ _OF_DOCUMENTS: Final = frozenset(("source", "media_type", "name", "title", "cont
 
 
 def text_of_bytes(block: Mapping[str, Any]) -> str | None:
-    """The words of a document that is given by bytes which are text (spec/10-media.md#text-bytes); None for any other."""
+    """Return the text of a document whose bytes are text (spec/10-media.md#text-bytes); None for any other document."""
     if block["source"]["kind"] != BYTES or not (block.get("media_type") or "").lower().startswith("text/"):
         return None
     try:
@@ -298,8 +305,8 @@ def text_of_bytes(block: Mapping[str, Any]) -> str | None:
 
 
 def words_of(block: Block, *, takes_bytes: bool = False) -> str | None:
-    """The words of a document whose source is text, blocks that are all texts, or bytes that are text where the wire takes no
-    bytes; None for any other."""
+    """Return the text of a document; None if it has none. Its source must be text, or blocks that are all texts, or
+    (if the wire accepts no bytes) bytes that are text."""
     source = block["source"]
     match source["kind"]:
         case "base64" if not takes_bytes:
@@ -316,8 +323,9 @@ def words_of(block: Block, *, takes_bytes: bool = False) -> str | None:
 
 
 def document_as_text(block: Block, path: Path, loss: Loss, *, takes_bytes: bool = True) -> Block | None:
-    """The text block that stands for a document which is text, where a wire takes none (spec/10-media.md#document-as-text);
-    reports it. None for a document that is no text, which bytes are not where the wire takes them, or has no words."""
+    """Return the text block that replaces a document which is text, on a wire that does not accept the document
+    (spec/10-media.md#document-as-text), and report it. None for a document that is no text or has only blank text.
+    Bytes are no text if the wire accepts them (`takes_bytes`)."""
     words = words_of(block, takes_bytes=takes_bytes)
     if words is None or not words.strip():
         return None

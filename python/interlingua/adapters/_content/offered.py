@@ -1,8 +1,9 @@
 """
-Calls as the tools were offered (spec/3-responses.md#called-as-offered).
+Restore in calls the tools that the client offered (spec/3-responses.md#called-as-offered).
 
-A tool may travel otherwise than it was offered: under a name of the target's grammar, or as a function where the target has no
-tools that take free text. The report of the request says so, and by it the calls of the answer are read back.
+A tool may be written differently than the client offered it: under a name that the target accepts, or as a function
+if the target has no free-text tools. The loss report of the request states the change. The calls of the response are
+restored with it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,16 +15,17 @@ from interlingua.adapters._engine.kit import arguments_text, encoding_in, parse_
 
 Item = dict[str, Any]
 Offered = Mapping[str, Item]
-"""By the name on the wire, the tools that travel otherwise than they were offered."""
+"""The tools that are written differently than they were offered, by their names on the wire."""
 
 AS_FUNCTION: Final = "as_function"
-"""Spelling of a free-text call that its provider made as the call of a function: it goes back as one."""
+"""Spelling of a free-text call that the provider returned as a call of a function: it is written back as one."""
 _NONE: Final[Offered] = {}
 _CODES: Final = frozenset(("name_rewritten", "custom_tool"))
 
 
 def offered(request: Mapping[str, Any], loss: Iterable[Mapping[str, Any]]) -> Offered:
-    """The tools of a request that travel otherwise than they were offered, as its report says."""
+    """Return the tools of a request that are written differently than they were offered, according to its loss
+    report."""
     names: dict[int, str] = {}
     for entry in loss:
         if entry["code"] in _CODES and entry["op"] == "replace":
@@ -41,7 +43,8 @@ def offered(request: Mapping[str, Any], loss: Iterable[Mapping[str, Any]]) -> Of
 
 
 def is_beyond(request: Mapping[str, Any], dialect: Mapping[str, Any]) -> bool:
-    """Whether a request offers tools of a kind that a server of its own wire, which has functions alone, lacks."""
+    """Whether a request offers tools of a kind that a server of the same wire lacks, because it has only functions or
+    no built-in tools."""
     functions_alone = dialect.get("custom_tools") is False
     if not functions_alone and dialect.get("built_in_tools") is not False:
         return False
@@ -55,7 +58,7 @@ def is_beyond(request: Mapping[str, Any], dialect: Mapping[str, Any]) -> bool:
 
 
 def answer_as_offered(response: Item, tools: Offered) -> Item:
-    """An answer whose calls are those of the tools as they were offered."""
+    """Return a response whose calls name the tools as they were offered."""
     restored = {**response, "message": _message(response["message"], tools)}
     if "alternatives" in response:
         restored["alternatives"] = [
@@ -82,7 +85,8 @@ def _block(block: Item, tools: Offered) -> Item:
 
 
 def _text(arguments: Item, raw: str | None) -> str:
-    """The text that the arguments of a call hold, whatever a model made of the one argument."""
+    """Return the text that the arguments of a call hold, even if the model did not write the one argument as
+    required."""
     if raw is not None:
         parsed = parse_arguments(raw)
         if parsed is None:
@@ -95,18 +99,18 @@ def _text(arguments: Item, raw: str | None) -> str:
 
 
 class EventsAsOffered:
-    """The events of a stream, its calls those of the tools as they were offered.
+    """Change the events of a stream so that its calls name the tools as they were offered.
 
-    The text of a free-text call is known when its arguments are whole: it is told then, in one piece.
+    The text of a free-text call is known when its arguments are complete. It is then sent in one piece.
     """
 
     def __init__(self, tools: Offered) -> None:
         self._tools = tools
         self._texts: set[tuple[int, int]] = set()
-        """The calls, by choice and index, whose arguments become a text."""
+        """The calls whose arguments become a text, by choice and index."""
 
     def __call__(self, events: list[Item]) -> list[Item]:
-        """The events that some events become."""
+        """Return the events that replace these events."""
         return [offered for event in events for offered in self._as_offered(event)]
 
     def _as_offered(self, event: Item) -> Iterable[Item]:

@@ -1,9 +1,10 @@
 """
-JSON Schemas in the dialects of providers: one walker for all of them.
+Fit JSON Schemas into the dialects of providers: one walker for all of them.
 
-A dialect takes some keywords, and some of them with some values. What has an equal inside of it is rewritten; what has none is
-left out and said in the description, which a model still reads. Each change is reported at its pointer. A wire says in a
-`Dialect` which keywords it takes, and what becomes of all others. Functions that take a `made` schema change it.
+A dialect accepts some keywords, and some of them only with certain values. A keyword with an equivalent in the
+dialect is rewritten. A keyword without one is removed and stated in the description, which a model still reads. Each
+change is reported at its pointer. A wire declares in a `Dialect` which keywords it accepts, and what happens to all
+others. Functions with a parameter `made` change that schema in place.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,36 +19,41 @@ NAMED: Final = "named"
 LISTED: Final = "listed"
 SINGLE: Final = "single"
 Places = dict[str, str]
-"""The keywords that hold schemas: by name, in a list, or one that is an object."""
+"""The keywords that hold schemas: several by name, several in a list, or a single one."""
 PLACES: Final[Places] = {
     **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
     **dict.fromkeys(("anyOf", "prefixItems"), LISTED),
     **dict.fromkeys(("items", "additionalProperties"), SINGLE),
 }
-"""Those of most dialects."""
+"""The places in most dialects."""
 
 DEEPEST: Final = 192
-"""A pointer of more steps leads beyond what anybody means by a schema: there it is left as it is."""
+"""The most steps of a pointer at which a schema is changed. No real schema is deeper; below that it is left
+unchanged."""
 _NOTHING: Final[dict[str, type]] = {}
 
 
 # ---------------------------------------------------------------------------------------------------- a dialect
 
 Gone = tuple[str, str, bool]
-"""Of a keyword that is left out: code and severity of the report, and whether the description says it."""
+"""For a keyword that is removed: the code and the severity of the report, and whether the description states the
+keyword."""
 LIMIT: Final[Gone] = ("schema_weakened", "weakened", True)
 Rewrite = Callable[[Schema, Loss, Path], None]
 
 
 class Dialect:
-    """The part of JSON Schema that a target takes.
+    """The part of JSON Schema that a target accepts.
 
-    `places` are the keywords that hold schemas, `plain` those of which any value of a type is taken, `types` the words for a type
-    that are. Of all else, `takes` tells whether a keyword is taken with a value, and `gone` what becomes of it, if not. `renamed` are lists of schemas that go under another name, where
-    that is free: the name, the other one, and whether a lone schema alone does. `rewrite` does what else has an equal, and takes
-    away what cannot stand beside the keyword `alone`.
-    `loose`: true and false are schemas, too; else the empty one stands in their place. `inside` is the dialect of the schemas
-    inside, where that is another one.
+    `places` are the keywords that hold schemas. `plain` are the keywords that are accepted with any value of a type.
+    `types` are the accepted values of `type`. For everything else, `takes` checks whether a keyword is accepted with
+    a value, and `gone` states what happens to it if not. `renamed` are lists of schemas that get another name if that
+    name is free: the name, the other name, and whether only a list of a single schema is renamed. `rewrite` rewrites
+    other keywords that have an equivalent, and removes keywords that cannot be used together with the keyword
+    `alone`.
+
+    `loose`: true and false are schemas, too; else the empty schema replaces them. `inside` is the dialect of the inner
+    schemas, if that is another one.
     """
 
     def __init__(
@@ -77,7 +83,7 @@ class Dialect:
 
 
 def fits(schema: Any, dialect: Dialect, level: int = 0) -> bool:
-    """Whether a dialect takes a schema as it is, asked by the keywords in it: it is so of nearly all."""
+    """Whether a dialect accepts a schema unchanged. The keywords in the schema are checked; nearly all schemas fit."""
     if type(schema) is not dict:
         return dialect.loose
     if level > _MOST_LEVELS:
@@ -99,7 +105,7 @@ def fits(schema: Any, dialect: Dialect, level: int = 0) -> bool:
 
 
 def _parts_fit(value: Any, place: str, dialect: Dialect, level: int) -> bool:
-    """Whether a dialect takes the schemas in a keyword."""
+    """Whether a dialect accepts the schemas in a keyword."""
     if place == SINGLE:
         return fits(value, dialect, level)
     if place == NAMED:
@@ -109,7 +115,7 @@ def _parts_fit(value: Any, place: str, dialect: Dialect, level: int) -> bool:
                 return False
         return True
     listed: list[Any] = value
-    for item in listed:  # noqa: SIM110 a generator costs more than what it asks
+    for item in listed:  # noqa: SIM110 a generator costs more than the checks
         if not fits(item, dialect, level):
             return False
     return True
@@ -121,7 +127,8 @@ _MOST_LEVELS: Final = 64
 def fitted(
     schema: Any, dialect: Dialect, loss: Loss, path: Path, resolve: Callable[[Schema, Path], Schema] | None = None
 ) -> Any:
-    """The schema in a dialect; the same object where nothing had to change. `resolve` gives what a schema inside stands for."""
+    """Return the schema in a dialect; the same object if nothing had to change. `resolve` returns the schema that an
+    inner one refers to."""
     if len(path) > DEEPEST:
         return schema
     if type(schema) is not dict:
@@ -152,7 +159,7 @@ def _is_renamed(schema: Schema, name: str, equal: str, lone: bool) -> bool:
 
 
 def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) -> None:
-    """Leaves keywords out, and says in the description what a model should still know of them."""
+    """Remove keywords, and state in the description those that a model should still know."""
     limits: list[str] = []
     for name, (code, severity, in_description) in gone.items():
         value = made.pop(name)
@@ -172,7 +179,7 @@ def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) ->
 
 
 def parts(schema: Schema, places: Places) -> Iterator[Any]:
-    """The schemas inside a schema."""
+    """Yield the inner schemas of a schema."""
     for name, place in places.items():
         value = schema.get(name)
         if place == NAMED and type(value) is dict:
@@ -184,7 +191,8 @@ def parts(schema: Schema, places: Places) -> Iterator[Any]:
 
 
 def with_parts(schema: Schema, places: Places, path: Path, fit: Callable[[Any, Path], Any]) -> Schema:
-    """A copy of a schema, with the schemas inside it as `fit` makes them, which is given each and its path."""
+    """Return a copy of a schema in which `fit` replaces each inner schema; `fit` receives the inner schema and its
+    path."""
     made: Schema = {}
     for name, value in schema.items():
         place = places.get(name)
@@ -202,12 +210,12 @@ def with_parts(schema: Schema, places: Places, path: Path, fit: Callable[[Any, P
 
 
 def holds(schema: Any, places: Places, check: Callable[[Schema], bool], level: int = 0) -> bool:
-    """Whether a check holds of a schema and of all in it; one that is nested beyond reason fails."""
+    """Whether a check holds for a schema and all its inner schemas. A schema with too many levels fails."""
     if type(schema) is not dict:
         return True
     if level > _DEEPEST_CHECKED or not check(schema):
         return False
-    for part in parts(schema, places):  # noqa: SIM110 a generator costs more than what it asks
+    for part in parts(schema, places):  # noqa: SIM110 a generator costs more than the checks
         if not holds(part, places, check, level + 1):
             return False
     return True
@@ -217,7 +225,7 @@ _DEEPEST_CHECKED: Final = 100
 
 
 def definitions(schema: Schema) -> dict[str, Any]:
-    """The definitions of a schema, by the references to them."""
+    """Return the definitions of a schema, by the references to them."""
     return {
         f"#/{place}/{name}": part
         for place in ("$defs", "definitions")
@@ -227,10 +235,10 @@ def definitions(schema: Schema) -> dict[str, Any]:
 
 
 def are_texts(value: Any) -> bool:
-    """Whether a value is a list of texts alone."""
+    """Whether a value is a list that holds only texts."""
     if type(value) is not list:
         return False
-    for text in value:  # noqa: SIM110 a generator costs more than what it asks
+    for text in value:  # noqa: SIM110 a generator costs more than the checks
         if type(text) is not str:
             return False
     return True
@@ -240,7 +248,7 @@ def are_texts(value: Any) -> bool:
 
 
 def as_object(made: Schema, loss: Loss, path: Path) -> None:
-    """The arguments of a tool are an object."""
+    """Make an object of the root type of a tool's schema: the arguments of a tool are an object."""
     kind = made.get("type")
     if kind == "object":
         return
@@ -251,7 +259,7 @@ def as_object(made: Schema, loss: Loss, path: Path) -> None:
 
 
 def demanded(schema: Schema | None, loss: Loss, path: Path) -> Schema:
-    """The schema of a tool, where a wire demands one of each."""
+    """Return the schema of a tool, or an empty one, for a wire that requires a schema for each tool."""
     if schema is not None:
         return schema
     none: Schema = {"type": "object", "properties": {}}
@@ -260,21 +268,21 @@ def demanded(schema: Schema | None, loss: Loss, path: Path) -> Schema:
 
 
 def anything(part: Any, loss: Loss, path: Path) -> Schema:
-    """The empty schema, in the place of one that is no object."""
+    """Return the empty schema instead of one that is no object; report it."""
     code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")
     loss.replace(path, {}, code, severity, "the target accepts only an object as a schema: any value is the empty one")
     return {}
 
 
 def rename(made: Schema, name: str, equal: str, loss: Loss, path: Path) -> None:
-    """A keyword under another name, with the same value."""
+    """Rename a keyword; its value stays the same."""
     made[equal] = made.pop(name)
     message = f"the target has {equal} instead of {name}"
     loss.move((*path, name), (*path, equal), "schema_rewritten", "representation", message)
 
 
 def replace(made: Schema, name: str, equal: str, value: Any, loss: Loss, path: Path) -> None:
-    """A keyword as another one, with a value that says the same."""
+    """Replace a keyword with another one, with a value of the same meaning."""
     del made[name]
     made[equal] = value
     message = f"the target has {equal} instead of {name}"
@@ -283,6 +291,6 @@ def replace(made: Schema, name: str, equal: str, value: Any, loss: Loss, path: P
 
 
 def const_as_enum(made: Schema, loss: Loss, path: Path) -> None:
-    """A constant as an enumeration of one value."""
+    """Replace a constant with an enumeration of one value."""
     if "const" in made and "enum" not in made:
         replace(made, "const", "enum", [made["const"]], loss, path)

@@ -1,9 +1,9 @@
 """
-Tools and the choice among them: what all wires do alike.
+Read and write tools: the rules that all wires share.
 
-A wire says by rows how a function is read and written, which words it has for a choice, and in which dialect its schemas are.
-A tool that takes free text is a function where a wire has functions alone. A tool that its provider defines is kept whole: it
-goes back as it came, and to nobody else.
+A wire declares with rows how a function is read and written, which words it has for a choice, and the dialect of its
+schemas. A free-text tool is written as a function if the wire has only functions. A tool that its provider defines is
+kept whole: it is written back verbatim, to that provider only.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -28,10 +28,11 @@ Tool = dict[str, Any]
 Choice = Mapping[str, Any]
 W = TypeVar("W", bound=Writing)
 Of = list[tuple[int, ...]]
-"""For each definition on the wire, the positions of the canonical tools for which it stands: one, but for a set of tools."""
+"""For each definition on the wire, the positions of the canonical tools that it represents: one, except for a set of
+tools."""
 
 BESIDE: Final = ("kind", "side_effects", "requires_workspace")
-"""What a tool says of itself and not to its model."""
+"""The members of a tool that are not for the model."""
 DESCRIPTION: Final = text("description", "description")
 PARAMETERS: Final = same("parameters", "input_schema", dict)
 STRICT: Final = same("strict", "strict", bool)
@@ -41,13 +42,13 @@ GRAMMAR: Final = same("format", "format", dict)
 
 
 def of_provider(definition: Wire, endpoint: Endpoint, *names: Any) -> Tool:
-    """A tool that a provider defines, kept whole; it goes by the first of these names that is one."""
+    """Return a tool that a provider defines, kept whole. Its name is the first of these `names` that is a text."""
     name = next((name for name in names if type(name) is str and name), "tool")
     return {"kind": "provider", "name": name, "adapter": endpoint.adapter, "definition": definition}
 
 
 def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
-    """What stands in the place of a function and is none, kept whole."""
+    """Return an unreadable value in the place of a function as a provider's tool, kept whole."""
     inner: Any = tool.get("function") or tool.get("custom")
     named = inner.get("name") if type(inner) is dict else None
     return of_provider(tool, endpoint, named, tool.get("name"), tool.get("type"))
@@ -57,7 +58,7 @@ def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
 
 
 def is_plain(tool: Tool) -> bool:
-    """Whether a tool holds a name, a description and a schema alone, as most do."""
+    """Whether a tool has only a name, a description and a schema, like most tools."""
     return len(tool) == 3 and bool(tool.get("description") and tool.get("input_schema"))
 
 
@@ -68,11 +69,12 @@ def write_tools(
     read: Callable[[Wire, W], Tool | None],
     offered: Collection[str] | None = None,
 ) -> tuple[list[Wire], Of]:
-    """What is written of the tools of a request, and of which; nothing where the model takes none, which is reported.
+    """Return the written definitions of the tools of a request, and the positions of the tools of each. If the model
+    accepts no tools, the result is empty, and that is reported.
 
-    `write` writes a function, or a tool that takes free text where the wire has these; `read` reads the definition of a
-    provider's tool, and gives None for one that is no tool of this provider. Where a wire cannot name what may be called,
-    those alone are `offered`.
+    `write` writes a function, or a free-text tool if the wire has these. `read` reads the definition of a provider's
+    tool, and returns None for one that is no tool of this provider. On a wire that cannot name the tools that may be
+    called, only the `offered` ones are written.
     """
     wires: list[Wire] = []
     of: Of = []
@@ -100,7 +102,8 @@ def write_tools(
 
 
 def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, Any]:
-    """The function that a free-text tool travels as. The model is told the grammar of the text, and nothing enforces it."""
+    """Return the function that represents a free-text tool. Its description states the grammar of the text to the
+    model; nothing enforces the grammar."""
     argument = {"type": "string"}
     if (grammar := _grammar(tool.get("format"))) is not None:
         argument["description"] = grammar
@@ -118,7 +121,8 @@ def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, 
 
 
 def _grammar(wanted: Any) -> str | None:
-    """What a model is told of the grammar of a text; None where there is none, or none that can be read."""
+    """Return the description of the grammar of a text for the model; None if there is no grammar, or an unreadable
+    one."""
     match wanted:
         case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
             pass
@@ -130,14 +134,15 @@ def _grammar(wanted: Any) -> str | None:
 
 
 def refuse_second(name: str, before: set[str], writing: Writing, path: Path) -> None:
-    """Raises `InvalidRequest` for a tool with the name of one `before`, unless they came so."""
+    """Raise `InvalidRequest` for a tool with the name of one `before` it, unless the received request had both."""
     if name in before and not writing.had_twice(name):
         raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
     before.add(name)
 
 
 def _definition_to_wire(tool: Tool, path: Path, writing: W, read: Callable[[Wire, W], Tool | None]) -> Wire | None:
-    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
+    """Return the definition of a provider's tool verbatim for the wire that it comes from; report it elsewhere and
+    return None."""
     definition: Any = tool.get("definition")
     same_origin = tool.get("adapter") == writing.endpoint.adapter and type(definition) is dict
     seen = read(definition, writing) if same_origin else None

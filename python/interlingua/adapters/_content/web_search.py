@@ -1,7 +1,8 @@
 """
-A provider's own search of the web, in the place of another provider's (spec/2-requests.md#web-search).
+Replace another provider's web search with that of the target (spec/2-requests.md#web-search).
 
-Each knows some restrictions of a search. One that would be lost is not lifted: then the tool is none of the target's.
+Each provider supports some restrictions of a search. If the target's search would lose a restriction, the tool is not
+replaced.
 """
 
 import re
@@ -20,7 +21,8 @@ _PLACE: Final = ("city", "country", "region", "timezone")
 
 
 class _Search(NamedTuple):
-    """What a definition asks of a search: domains that it is held to, or kept from, and where the user is."""
+    """The settings of a search in a definition: the domains that it is limited to or must avoid, and the user's
+    location."""
 
     allowed: list[str]
     blocked: list[str]
@@ -28,7 +30,8 @@ class _Search(NamedTuple):
 
 
 def with_native_search(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> list[Tool]:
-    """The tools of a request, with the target's own search of the web where another provider's stands. It is reported."""
+    """Return the tools of a request, with the target's own web search instead of another provider's; report the
+    replacement."""
     tools: list[Tool] = request["tools"]
     word = endpoint.dialect.get("web_search")
     if not isinstance(word, str):
@@ -53,7 +56,7 @@ def with_native_search(request: Mapping[str, Any], endpoint: Endpoint, loss: Los
 
 
 def _is_taken(name: str, tools: list[Tool], endpoint: Endpoint) -> bool:
-    """Whether a tool that the target is offered has a name, or is its search already."""
+    """Whether one of the tools that the target receives has this name, or is a web search already."""
     for tool in tools:
         if not _is_foreign(tool, endpoint) and (tool.get("name") == name or _asked(tool) is not None):
             return True
@@ -65,9 +68,9 @@ def _is_foreign(tool: Tool, endpoint: Endpoint) -> bool:
 
 
 def _has_room(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
-    """Whether the target searches beside what else the request asks for."""
+    """Whether the target accepts a web search together with the other parts of the request."""
     if endpoint.adapter == "gemini_generate":
-        # models of Gemini take functions or a search, not both
+        # models of Gemini accept functions or a search, not both
         return all(tool.get("kind") == "provider" for tool in request["tools"])
     if endpoint.adapter == "openai_responses":
         reasoning: Any = request.get("reasoning")
@@ -76,7 +79,7 @@ def _has_room(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
 
 
 def _is_chosen(request: Mapping[str, Any], name: str) -> bool:
-    """Whether the choice of tools names a tool, which would be another one then."""
+    """Whether the tool choice names a tool; after the replacement it would be another one."""
     choice: Any = request.get("tool_choice")
     if not isinstance(choice, dict):
         return False
@@ -87,7 +90,8 @@ def _is_chosen(request: Mapping[str, Any], name: str) -> bool:
 
 
 def _asked(tool: Tool) -> _Search | None:
-    """The search that a definition asks for; None where it asks for something else, or for what no other provider does."""
+    """Return the search that a definition requests; None if it is another tool, or requests what no other provider
+    supports."""
     definition: Any = tool.get("definition")
     if not isinstance(definition, dict):
         return None
@@ -97,7 +101,7 @@ def _asked(tool: Tool) -> _Search | None:
             asked: Data = definition
         case "openai_responses" if isinstance(kind, str) and kind.startswith("web_search"):
             if definition.get("external_web_access") is False:
-                return None  # what the provider has kept of the web is not the web
+                return None  # the provider's stored copy of the web is not the web
             filters: Any = definition.get("filters") or {}
             if not isinstance(filters, dict):
                 return None
@@ -116,7 +120,7 @@ def _asked(tool: Tool) -> _Search | None:
 
 
 def _domains(value: Any) -> list[str] | None:
-    """Domains that every provider takes; None where one is more than that, a path or a pattern."""
+    """Return domains that every provider accepts; None if one is not a plain domain but a path or a pattern."""
     if value is None:
         return []
     if not isinstance(value, list) or len(value) > _MOST_DOMAINS:

@@ -1,12 +1,12 @@
 """
-What of a request is still as it was read from this wire (spec/2-requests.md#edited).
+Which members of a request are still as they were read from this wire (spec/2-requests.md#edited).
 
-What was not edited goes back as it came, whatever rule of the wire or of the model it breaks: the provider is its
-judge. What an edit made is repaired, and reported, as in a request of any other origin. To tell the two apart, a reader
-keeps in the `encoding` of the request its members as they were `read`, and `true` for what else a rule may be about
-(`_FACTS`).
+The writer sends unedited members back as they came, even if they break a rule of the wire or of the model: the provider
+validates them. It repairs and reports edited members, as in a request of any other origin. To distinguish the two, a
+reader keeps in the `encoding` of the request, as `read`, its members as they were read, and `true` for each other fact
+that a rule may be about (`_FACTS`).
 
-A rule names the members that it is about, and asks whether they are as they were read: then it does not apply. Why:
+A rule names the members that it is about. If they are as they were read, the rule does not apply. Why:
 spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
@@ -20,23 +20,23 @@ Request = dict[str, Any]
 Item = dict[str, Any]
 
 _APART: Final = frozenset(("messages", "system", "tools", "options", "stream", "loss_policy", "provider_state"))
-"""Members that are not kept: content, and what no rule of a model is about."""
+"""Members that are not kept: content, and members that no rule of a model is about."""
 PREFILL: Final = "prefill"
 """The conversation ends in a turn of the assistant, which the model is to continue."""
 JSON_UNMENTIONED: Final = "json_unsaid"
-"""JSON is asked for where the provider demands that the word is said, and it is not said."""
+"""JSON output is requested of a provider that requires the word JSON in the prompt, and the prompt does not have it."""
 MARKS: Final = "marks"
 """There are marks for the cache."""
 TOOLS: Final = "tools"
 """There are tools."""
 STRICT: Final = "strict"
-"""There is a tool whose schema is to be enforced."""
+"""There is a tool with a schema that is to be enforced."""
 RESULT_MEDIA: Final = "result_media"
 """There are media in results of tools."""
 DETAIL: Final = "detail"
-"""It is said of a medium how closely to look at it."""
+"""A medium has a `detail`."""
 TOOLLESS: Final = "toolless"
-"""There are calls, and no tools."""
+"""There are calls, but no tools."""
 _MEDIA: Final = frozenset(("image", "audio", "video", "document"))
 _FACTS: Final = frozenset((TOOLS, TOOLLESS, STRICT, PREFILL, JSON_UNMENTIONED, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
 
@@ -45,10 +45,10 @@ _FACTS: Final = frozenset((TOOLS, TOOLLESS, STRICT, PREFILL, JSON_UNMENTIONED, M
 
 
 def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] = (), *, empty: bool = False) -> None:
-    """Keeps in the form of a request that was just read what its members said, before anybody can edit them.
+    """Keep in the `encoding` of a request that was just read the values of its members, before a caller can edit them.
 
-    `facts` are those that the reader knows already. `empty`: there is nothing to answer, which goes back while the same
-    speak.
+    `facts` are those that the reader knows already. `empty`: the request has nothing to answer. The roles of its
+    messages are kept then, and it is written back so while they are the same.
     """
     read: dict[str, Any] = {}
     for name, value in request.items():
@@ -93,22 +93,22 @@ def _keep_medium(block: Item, read: dict[str, Any]) -> None:
 
 
 def _copy(value: Any) -> Any:
-    """A copy, for callers edit in place."""
+    """Return a copy, because callers edit in place."""
     if type(value) is dict:
         return {name: _copy(item) for name, item in value.items()}
     return [_copy(item) for item in value] if type(value) is list else value
 
 
 def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
-    """Notes an oddity of an item that was just read, in its `encoding`; the value may tell in which place it is one.
-    `state` makes a provider state."""
+    """Note in its `encoding` that an item that was just read is unusual; the value may tell in which place. `state`
+    makes a provider state."""
     if "provider_state" not in item:
         item["provider_state"] = state()
     item["provider_state"].setdefault("encoding", {})[oddity] = value
 
 
 def _value(request: Request, member: str) -> Any:
-    """What a request says; of messages, who speaks."""
+    """The value of a member of a request; of `messages`, the list of their roles."""
     return [message["role"] for message in request["messages"]] if member == "messages" else request.get(member)
 
 
@@ -116,10 +116,11 @@ def _value(request: Request, member: str) -> Any:
 
 
 class AsRead:
-    """A request beside what was kept of it when it was read; of one that was read elsewhere nothing is as read.
+    """A request, and what was kept of it when it was read. No member of a request that was read elsewhere is as it was
+    read.
 
-    `same_origin`: it was read from this wire; `encoding`: how it was spelt. `same_model`: and it goes to the model that
-    it was written for.
+    `same_origin`: it was read from this wire. `same_model`: and it is sent to the model that it was written for.
+    `encoding`: how it was spelt.
     """
 
     __slots__ = ("_read", "_request", "_was_kept", "encoding", "same_model", "same_origin")
@@ -143,8 +144,8 @@ class AsRead:
             self.same_model = type(asked) is not str or model in (None, asked, _bare(asked))
 
     def same(self, *members: str) -> bool:
-        """Whether members say what they said when they were read, or said nothing then as now: no rule is held against
-        them. The name of a fact asks whether it was so when the request was read."""
+        """Whether members have the values that they had when they were read, or are absent as they were then: no rule
+        applies to them. Of a fact, it is whether it was true when the request was read."""
         if not self._was_kept:
             return False
         for member in members:
@@ -157,11 +158,11 @@ class AsRead:
         return True
 
     def verbatim(self, *members: str) -> bool:
-        """Whether members go as they were read to the model for which they were written: nothing that is known of the
-        model is held against them."""
+        """Whether members are as they were read, and are sent to the model for which they were written: no known
+        capability of the model is applied to them."""
         return self.same_model and self.same(*members)
 
 
 def _bare(model: str | None) -> str | None:
-    """The wire's name of a canonical model id."""
+    """The wire's name of a canonical model id: the part after the first colon."""
     return (model.partition(":")[2] or model) if model else None

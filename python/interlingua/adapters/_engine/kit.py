@@ -1,4 +1,9 @@
-"""What adapters share: two-way tables, ids, provider state, and one place where a malformed wire becomes a typed error."""
+"""
+Small functions that all adapters share: two-way tables, names, provider state, reports, and the typed error of a
+malformed wire.
+
+The docstring of the package lists the functions that report what is lost of an item, and which of them includes which.
+"""
 
 import re
 from collections.abc import Collection, Mapping
@@ -16,23 +21,23 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
-"""What reading a part raises that lacks a member or has one of a wrong type."""
+"""The exceptions of reading a part that lacks a member or has one of a wrong type."""
 NOTHING: Final[Mapping[str, Any]] = {}
-"""Stands for an object that is absent."""
+"""An empty object in place of one that is absent."""
 
 
 def data_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A typed value as the plain data that it is: the border of an adapter is typed, what is inside goes by names."""
+    """A typed value as plain data: the functions of an adapter are typed, the code inside uses the names of members."""
     return cast("dict[str, Any]", value)
 
 
 def response_of(data: dict[str, Any]) -> Response:
-    """Plain data as the answer that it is."""
+    """Plain data as a typed response."""
     return cast("Response", data)
 
 
 class BiMap(Generic[A, B]):
-    """A table that reads both ways. Refuses at import time to be anything but one-to-one."""
+    """A table that is used in both directions. Raises ValueError at import time if it is not one-to-one."""
 
     def __init__(self, table: Mapping[A, B]) -> None:
         self.there = dict(table)
@@ -50,7 +55,7 @@ def malformed(
 
 
 def expect(value: Any, kind: type | tuple[type, ...], what: str, *path: str | int) -> Any:
-    """The value, when it is of the kind that the wire demands; else `InvalidWire` at its pointer."""
+    """Return the value if it has the type that the wire requires; else raise `InvalidWire` with its pointer."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
         names = kind if isinstance(kind, tuple) else (kind,)
         raise InvalidWire(f"{what} must be {' or '.join(_JSON_NAMES[name] for name in names)}", path=pointer(path))
@@ -69,7 +74,7 @@ _JSON_NAMES: Final[dict[type, str]] = {
 
 
 def within(item: dict[Any, Any], known: frozenset[str]) -> bool:
-    """Whether an item has known members alone. Compiled, the loop is faster than a comparison of sets."""
+    """Whether an item has only known members. When compiled, the loop is faster than a comparison of sets."""
     for name in item:  # noqa: SIM110 a generator costs more than what it asks
         if name not in known:
             return False
@@ -127,20 +132,20 @@ TOOL_MEMBERS: Final = frozenset(
     )
 )
 PROVIDER_TOOL_MEMBERS: Final = TOOL_MEMBERS | {"adapter", "definition"}
-"""What this version knows of canonical items: the known members of `report_unknown`."""
+"""The members of canonical items that this version knows: `known` of `report_unknown`."""
 
 
 # ---------------------------------------------------------------------------------------------- provider state
 
 
 def state_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
-    """The provider state of an item when it may be replayed at this endpoint, else nothing."""
+    """The provider state of an item if it may be replayed at this endpoint, else an empty one."""
     state: dict[str, Any] | None = item.get("provider_state")
     return state if state is not None and endpoint.owns(state) else {}
 
 
 def encoding_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
-    """How an item of this wire was spelt; nothing for an item of another origin."""
+    """How an item of this wire was spelt; empty for an item of another origin."""
     return encoding_in(state_of(item, endpoint))
 
 
@@ -150,13 +155,13 @@ def encoding_in(state: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 
 def is_only_named(item: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether all that an item holds for its provider is an id, and that provider is another: there is nothing to report."""
+    """Whether the state of an item is of another provider, and holds only an id: there is nothing to report."""
     state: dict[str, Any] | None = item.get("provider_state")
     return state is not None and within(state, _NAMED) and not endpoint.owns(state)
 
 
 def is_bare(state: dict[str, Any]) -> bool:
-    """Whether a provider state holds an id alone."""
+    """Whether a provider state holds nothing but an id."""
     return within(state, _NAMED)
 
 
@@ -164,14 +169,14 @@ _NAMED: Final = frozenset(("adapter", "provider", "origin", "id"))
 
 
 def report_foreign_state(item: dict[str, Any], endpoint: Endpoint, loss: Loss, path: Path) -> None:
-    """Reports what an item carries for another provider: `fields` member by member, and the signature."""
+    """Report the state of an item if the endpoint does not own it (`report_lost_state`)."""
     state: dict[str, Any] | None = item.get("provider_state")
     if state is not None and not endpoint.owns(state):
         report_lost_state(state, loss, path)
 
 
 def report_lost_state(state: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Reports provider state that has no place where it would go."""
+    """Report a provider state of another provider: its `fields` member by member, and its signature."""
     for name in state.get("fields") or ():
         where = (*path, "provider_state", "fields", name)
         loss.drop(where, "foreign_state", "weakened", "a member of another provider's item cannot be represented here")
@@ -183,11 +188,12 @@ def report_lost_state(state: dict[str, Any], loss: Loss, path: Path) -> None:
 
 
 STAND_IN: Final = "stand_in"
-"""How a state was spelt whose signature is none, but a word that its provider takes instead of one."""
+"""In the `encoding` of a state: its signature is no real one, but a word that the provider accepts in place of one."""
 
 
 def report_replayable_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
-    """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
+    """Report what a state that the endpoint owns holds and this wire has no place for: the signature and, with
+    `fields`, its `fields`."""
     if state.get("signature"):
         message = "the item has no signature on this wire"
         loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
@@ -198,7 +204,7 @@ def report_replayable_state(state: Mapping[str, Any], loss: Loss, path: Path, *,
 
 
 def report_unknown(item: dict[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
-    """Reports the members of a canonical item that this version does not know."""
+    """Report the members of a canonical item that this version does not know. `report_not_written` does this, too."""
     for name in item:
         if name not in known:
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
@@ -214,12 +220,13 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 
 def severity_of(name: str, value: Any, severity: str) -> str:
-    """How grave it is that a member has no place on a wire: of one that states what is so anyway, nothing is lost."""
+    """The severity of a member that has no place on a wire: `representation` if its value is the default, so that
+    nothing is lost; else the given one."""
     return "representation" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
 
 
 def mapped_severity(wished: Mapping[str, Any], written: Mapping[str, Any]) -> str:
-    """How grave it is that a wish for reasoning is written in other terms (spec/2-requests.md#reasoning-off)."""
+    """The severity of reasoning settings that are written in other terms (spec/2-requests.md#reasoning-off)."""
     return "representation" if _is_off(wished) and _is_off(written) else "weakened"
 
 
@@ -231,8 +238,8 @@ def _is_off(reasoning: Mapping[str, Any]) -> bool:
 
 
 def parallel_severity(request: Mapping[str, Any]) -> str:
-    """How grave it is that a wire has no switch of parallel calls: where they may be, or where nothing may be called, it
-    states what is so anyway."""
+    """The severity if a wire has no switch for parallel calls. If they are allowed, or no tool may be called, the
+    switch states what is so anyway."""
     callable_ = bool(request.get("tools")) and (request.get("tool_choice") or NOTHING).get("type") != "none"
     return "weakened" if callable_ and not request["parallel_tool_calls"] else "representation"
 
@@ -244,21 +251,21 @@ STORED: Final[Mapping[str, frozenset[str]]] = {
     "openai_chat": frozenset(("preset",)),
     "openai_responses": frozenset(("previous_response_id", "conversation", "prompt")),
 }
-"""Options behind which a part of the conversation is kept by its provider: messages, instructions, an answer that was begun
-(spec/6-loss.md#stored-history)."""
+"""By adapter, the options that refer to a part of the conversation that the provider stores: messages, instructions,
+the beginning of an answer (spec/6-loss.md#stored-history)."""
 
 
 def is_stored(adapter: str, name: str, value: Any) -> bool:
-    """Whether a part of the conversation is kept by the provider behind this option."""
+    """Whether this option refers to a part of the conversation that the provider stores."""
     if not value or name not in STORED.get(adapter, ()):
         return False
-    # a thread that is begun here holds nothing yet
+    # a thread that this request creates is still empty
     return name != "thread" or not isinstance(value, dict) or value.get("type") != "create"
 
 
 def stored_elsewhere(request: Mapping[str, Any], endpoint: Endpoint) -> tuple[str, str] | None:
-    """Adapter and name of an option behind which a part of the conversation is kept, where that part does not travel to
-    this endpoint."""
+    """Adapter and name of an option that refers to a stored part of the conversation which this endpoint does not have;
+    None if there is none."""
     state = request.get("provider_state")
     foreign = state is not None and not endpoint.owns(state)
     for adapter, members in (request.get("options") or {}).items():
@@ -271,7 +278,7 @@ def stored_elsewhere(request: Mapping[str, Any], endpoint: Endpoint) -> tuple[st
 def report_foreign_options(
     request: Mapping[str, Any], endpoint: Endpoint, loss: Loss, carried: Collection[tuple[str, str]] = ()
 ) -> None:
-    """Reports the options that were written for other adapters, member by member, but for those that are `carried`: pairs
+    """Report the options that were written for other adapters, member by member, except those that are `carried`: pairs
     of adapter and name."""
     for adapter, members in (request.get("options") or {}).items():
         if adapter != endpoint.adapter:
@@ -282,8 +289,8 @@ def report_foreign_options(
 
 
 def _has_no_effect(adapter: str, name: str, value: Any) -> bool:
-    """Whether an option of another wire asks for what is so anyway: that nothing is kept, that usage is told, that sealed
-    reasoning comes along."""
+    """Whether an option of another wire requests what is so anyway: that nothing is stored, that usage is returned,
+    that encrypted reasoning is returned."""
     match adapter, name:
         case (("openai_chat" | "openai_responses"), "store"):
             return value is False
@@ -296,7 +303,7 @@ def _has_no_effect(adapter: str, name: str, value: Any) -> bool:
 
 
 def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, message: str) -> None:
-    """Reports an option that has no meaning here; where a part of the conversation is behind it, that is lost."""
+    """Report an option that has no meaning here; if it refers to a stored part of the conversation, that part is lost."""
     where = ("options", adapter, name)
     if is_stored(adapter, name, value):
         loss.drop(
@@ -311,7 +318,7 @@ def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, messa
 
 
 def error_body(body: Any) -> Any:
-    """The body of an error answer as plain data, where it is JSON; else its text."""
+    """The body of an error response as plain data if it is JSON; else its text."""
     if isinstance(body, (bytes, bytearray, memoryview)):
         body = bytes(body).decode("utf-8", "replace")
     if isinstance(body, str):
@@ -323,7 +330,8 @@ def error_body(body: Any) -> Any:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from lower-case headers: a number, or a date that is compared with the answer's own."""
+    """Seconds to wait, from headers with lower-case names: a number, or a date that is compared with the response's
+    own."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         if (text := headers.get(name)) is None:
             continue
@@ -337,7 +345,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _until(date: str, now: str | None) -> float:
-    """Seconds between the date of the answer and the date to wait for: no clock is needed. Less than none is unknown."""
+    """Seconds from the date of the response to the date to wait for; no clock is needed. A negative result: unknown."""
     from email.utils import parsedate_to_datetime  # takes longer to load than the rest of this module
 
     try:
@@ -350,7 +358,7 @@ def _until(date: str, now: str | None) -> float:
 
 
 def marked(text: str) -> str:
-    """Instructions inside a conversation as a user turn says them, for wires that have no other place for them.
+    """Instructions inside a conversation as the text of a user turn, for wires that have no other place for them.
 
     The marks are not read back: a user could write them too (spec/decisions/0005-markers-are-not-read-back.md).
     """
@@ -363,8 +371,8 @@ def arguments_text(value: Any) -> str:
 
 
 def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None) -> None:
-    """Puts members without canonical meaning, and how an item was spelt, into its provider state; nothing where there is
-    nothing."""
+    """Put members without canonical meaning, and the spelling of an item, into its provider state; what is empty is not
+    put."""
     if fields:
         state["fields"] = fields
     if encoding:
@@ -372,23 +380,23 @@ def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[st
 
 
 def keep_spelling(state: dict[str, Any], name: str, value: Any) -> None:
-    """Keeps in a provider state how a thing was spelt."""
+    """Keep a spelling in the `encoding` of a provider state."""
     state.setdefault("encoding", {})[name] = value
 
 
 def with_spelling(state: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
-    """A provider state with how a thing was spelt besides; the given one is not changed."""
+    """A copy of a provider state with one more spelling in its `encoding`."""
     return {**state, "encoding": {**encoding_in(state), name: value}}
 
 
 class UnusedNames:
-    """Gives names that no other tool of a request has; each joins those that are `taken`."""
+    """Makes names that no other tool of a request has; each new name is added to those that are `taken`."""
 
     __slots__ = ("_numbers", "_taken")
 
     def __init__(self, taken: set[str]) -> None:
         self._taken = taken
-        self._numbers: dict[str, int] = {}  # the last of each beginning: many names alike do not each try them all
+        self._numbers: dict[str, int] = {}  # the last number of each beginning: saves attempts if many names are alike
 
     def name(self, base: str, longest: int) -> str:
         """The base, or its beginning with a number, of no more than `longest` characters."""
@@ -406,7 +414,7 @@ class UnusedNames:
 
 
 def parse_arguments(text: str) -> dict[str, Any] | None:
-    """Tool arguments from a wire's text; None when the text is not a JSON object."""
+    """Tool arguments from a wire's text; None if the text is not a JSON object."""
     try:
         value = json.loads(text)
     except InvalidRequest:

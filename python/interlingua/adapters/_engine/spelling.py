@@ -1,19 +1,19 @@
 """
-A value of a wire beside another: where they differ, and how one becomes the other again.
+Compare two values of a wire: where they differ, and how one becomes the other again.
 
-What came and what is written are compared place by place. Of each place that differs is kept, by JSON Pointer, one of
-these:
+The value that came and the value that is written are compared place by place. For each place that differs, one of these
+is kept by JSON Pointer:
 
-- `raw`, what stood there (nothing, where it is missing), and `written`, an imprint of what is written instead: at the
-  place, or of the element of a list in which it stands, for an edit may put another one there. Of a list or an object
-  for which nothing is written, the imprint is of the object that held it, which may say what it says. It is put back
-  where the same is written again.
-- `raw` alone: a value that says nothing beside what is written. It is put back where nothing stands.
-- a `word`, for the same in other letters: a lone text as a string or a list, base64 in another alphabet. It is put back
-  wherever something of the kind stands.
-- a `name`, which a member had in snake_case. It is put back wherever the member stands.
+- `raw` and `written`: the value that was at the place (no `raw`, if there was none), and an imprint of what is written
+  instead. The imprint is of the value at the place; or, if the place is in an element of a list, of the element, for an
+  edit may put another one there. Of a list or an object for which nothing is written, it is of the object that held it,
+  for other members of that may have the same meaning. The value is put back where the same is written again.
+- `raw` alone: a value that adds nothing to what is written. It is put back where the place is absent.
+- `word`: the same value in other letters: a lone text as a string or a list, base64 in another alphabet. It is put back
+  wherever a value of the kind is at the place.
+- `name`: the name that a member had in snake_case. It is put back wherever the member is present.
 
-None of it is put on what is opaque: another spelling of that is another value.
+None of these is put into an opaque value: another spelling of it is another value.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from interlingua.canonical.loss import Path, parse_pointer, pointer
 
 Item = dict[str, Any]
 Spellings = dict[str, dict[str, Any]]
-"""By JSON Pointer, how that place came."""
+"""By JSON Pointer, what is kept of that place."""
 
 _ABSENT: Final = object()
 
 
 def imprint(value: Any) -> str:
-    """What a value is known by that would be too long to keep."""
+    """A short hash of a value that would be too long to keep."""
     if value is None or value is True or value is False:
         return _CONSTANTS[value]
     return hashlib.sha256(json.dumps_sorted(value)).hexdigest()[:16]
@@ -45,19 +45,19 @@ _CONSTANTS: Final = {value: hashlib.sha256(json.dumps_sorted(value)).hexdigest()
 
 
 def differences(raw: Any, written: Any) -> Spellings:
-    """Where something is written otherwise than it came."""
+    """The places where a value is written otherwise than it came."""
     spellings: Spellings = {}
     _compare((), raw, written, _ABSENT, spellings)
     return spellings
 
 
 def are_same(raw: Any, written: Any) -> bool:
-    """Whether two values are one in JSON; true equals 1 in Python, and 1.0 does."""
+    """Whether two values are the same in JSON. In Python, `True == 1 == 1.0`; here they differ."""
     return not differences(raw, written)
 
 
 def _compare(path: Path, raw: Any, written: Any, element: Any, spellings: Spellings) -> None:
-    """Collects where something is written otherwise than it came; `element` is that of a list in which it stands."""
+    """Collect the differences in `spellings`; `element` is the element of a list that the place is in."""
     if raw is written:
         return
     if type(raw) is dict and type(written) is dict:
@@ -79,13 +79,13 @@ def _compare_members(path: Path, raw: Item, written: Item, element: Any, spellin
     for name, value in raw.items():
         there = written.get(name, _ABSENT)
         if there is not _ABSENT:
-            # most is the same: a text needs no call of its own
+            # most values are the same; a text is compared here to save a call
             if value is not there and (type(value) is not str or value != there):
                 _compare((*path, name), value, there, element, spellings)
         elif (
             _has_no_effect(name, value, path) if element is not _ABSENT else not (value and type(value) in (dict, list))
         ):
-            # where a member is written that did not come, it may say what is null or false here
+            # if a member is written that did not come, it may state what a null or false here states
             known = {"written": imprint(element)} if added and element is not _ABSENT else {}
             spellings[pointer((*path, name))] = {"raw": value, **known}
         else:
@@ -96,7 +96,7 @@ def _compare_members(path: Path, raw: Item, written: Item, element: Any, spellin
 
 
 def _has_no_effect(name: str, value: Any, path: Path) -> bool:
-    """Whether a member of an element of a list holds a default, or says what the place of the element says: its
+    """Whether a member of an element of a list is a default, or repeats what the place of the element states: its
     position, or that a call is one of a function."""
     if name == "type" and value == "function":
         return True
@@ -106,8 +106,11 @@ def _has_no_effect(name: str, value: Any, path: Path) -> bool:
 def read_elements(
     read: Any, items: list[Any], reading: Any, member: str, silent: str, spellings: Spellings
 ) -> list[Item]:
-    """The blocks of the elements of a list, each read without the member (`silent`) that says nothing beside its place:
-    that is kept with the spellings of the item whose `member` the list is. What is opaque is kept with it."""
+    """Read the elements of a list as blocks, each without the member `silent` if that repeats what its place states.
+
+    The removed member is kept in `spellings`, those of the item that has the list as its `member`. An opaque block
+    keeps it in its value.
+    """
     blocks: list[Item] = []
     for number, item in enumerate(items):
         if silent in item and _has_no_effect(silent, item[silent], (number,)):
@@ -123,7 +126,7 @@ def read_elements(
 
 
 def _in_camel_case(path: Path, raw: Item, written: Item, spellings: Spellings) -> Item:
-    """An object whose members have the names under which they are written; those in snake_case are kept."""
+    """The object with members renamed to the names under which they are written; names in snake_case are kept."""
     names: dict[str, str] = {}
     for name in raw:
         if "_" in name and name not in written:
@@ -138,18 +141,18 @@ def _in_camel_case(path: Path, raw: Item, written: Item, spellings: Spellings) -
 # ---------------------------------------------------------------------------------------------- words
 
 LIST: Final = "text"
-"""A lone text that came as a list of one part of this type, of whatever words."""
+"""A lone text that came as a list of one part of this type."""
 STRING: Final = "string"
-"""One that came as a string."""
+"""A lone text that came as a string."""
 _BASE64: Final = ("base64url", "base64url unpadded", "base64 unpadded")
 """Base64 that came in the other alphabet, or without its padding."""
 _WORDS: Final = (STRING, *_BASE64)
 NULL: Final = imprint(None)
-"""What is known of a place where null is written."""
+"""The imprint of a place where null is written."""
 
 
 def lone_text(content: Any, kinds: Sequence[str] = (LIST,)) -> str | None:
-    """The words of a content of one part that is a text, of one of these kinds, and nothing else."""
+    """The text of a content that has exactly one part, a text of one of these kinds; None for any other."""
     if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
         text = part.get("text")
         if part.get("type") in kinds and type(text) is str:
@@ -174,7 +177,7 @@ def _word(raw: Any, written: Any) -> str | None:
 
 
 def _in_form(word: str, value: Any) -> Any:
-    """A value in the form of a word."""
+    """A value in the spelling that a `word` names."""
     if word == STRING:
         text = lone_text(value)
         return value if text is None else text
@@ -190,8 +193,10 @@ def _in_form(word: str, value: Any) -> Any:
 
 
 def with_spellings(spellings: Spellings, written: Any, opaque: Sequence[Any] = ()) -> tuple[Any, bool]:
-    """What is written, with each place as it came where that still fits; and whether it did everywhere. `opaque` are
-    values that may stand in it, for an edit may have put one where something else stood."""
+    """Return the written value with each place as it came where that still fits, and whether it fitted everywhere.
+
+    `opaque` are opaque values that may be in it: an edit may have put one where another value was.
+    """
     made = written.copy() if type(written) is dict else written
     fits = True
     names: list[tuple[Sequence[str], str]] = []
@@ -217,7 +222,7 @@ def with_spellings(spellings: Spellings, written: Any, opaque: Sequence[Any] = (
                 fits = False
         elif "raw" in kept and _value(written, steps) is _ABSENT:
             made = _with(made, steps, kept["raw"])
-    for place, name in reversed(names):  # a member before the object in which it stands
+    for place, name in reversed(names):  # a member before the object that holds it
         value = _value(made, place)
         if value is not _ABSENT:
             made = _with(_with(made, place, _ABSENT), [*place[:-1], name], value)
@@ -228,7 +233,7 @@ _steps: Final = lru_cache(1024)(parse_pointer)
 
 
 def _stands_in(opaque: Sequence[Any], written: Any, steps: Sequence[str]) -> bool:
-    """Whether a place is one within an opaque value."""
+    """Whether a place is inside an opaque value."""
     for step in steps[:-1]:
         written = _value(written, (step,))
         for value in opaque:
@@ -238,8 +243,8 @@ def _stands_in(opaque: Sequence[Any], written: Any, steps: Sequence[str]) -> boo
 
 
 def _known(written: Any, steps: Sequence[str]) -> Any:
-    """By what a place is known: the element of a list in which it stands, what is written there, or the object that
-    lacks it."""
+    """The value of which the imprint of a place is: the element of a list that it is in, the value there, or the object
+    that lacks it."""
     for step in steps:
         inner = _value(written, (step,))
         if type(written) is list:
@@ -251,7 +256,7 @@ def _known(written: Any, steps: Sequence[str]) -> Any:
 
 
 def _value(written: Any, steps: Sequence[str]) -> Any:
-    """What is written at a place."""
+    """The value at a place; `_ABSENT` if there is none."""
     for step in steps:
         if type(written) is dict:
             written = written.get(step, _ABSENT)
@@ -263,7 +268,7 @@ def _value(written: Any, steps: Sequence[str]) -> Any:
 
 
 def _with(written: Any, steps: Sequence[str], value: Any) -> Any:
-    """A copy in which a value, or nothing, stands at a place; the same where there is no such place any more."""
+    """A copy with a value, or none (`_ABSENT`), at a place; the value itself if the place does not exist any more."""
     if not steps:
         return value
     if type(written) is list:
