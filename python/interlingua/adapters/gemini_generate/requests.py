@@ -1,4 +1,4 @@
-"""Requests in both directions: the members besides the contents, the settings of the answer, and the estimate of tokens."""
+"""Requests in both directions: members besides the contents, settings of the answer, and the token estimate."""
 
 import re
 from collections.abc import Mapping
