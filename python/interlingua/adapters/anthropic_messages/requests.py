@@ -432,8 +432,8 @@ _PROVIDED: Final[dict[str, Range | None]] = {
     "code_execution_": None,
     "mcp_": None,
 }
-"""For each beginning of a type, the tokens that a tool of the provider adds. None: the tool
-runs inside the provider call and adds what it finds."""
+"""The tokens that a tool of the provider adds, by the beginning of its type. None: the tool runs inside the provider call and adds
+what it finds."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:

@@ -481,8 +481,8 @@ wrong_type: Final = _TABLE.wrong_type
 # ---------------------------------------------------------------------------------------------- estimates
 
 _PROVIDED: Final[dict[str, Range | None]] = {"nova_grounding": None}
-"""For each beginning of a name, the tokens that a tool of the provider adds. None: the tool runs inside the provider call and
-adds what it finds."""
+"""The tokens that a tool of the provider adds, by the beginning of its name. None: the tool runs inside the provider call and adds
+what it finds."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:

@@ -40,7 +40,7 @@ class Call(Part):
         return self.index >= 0
 
     def may_be_run(self) -> bool:
-        """Whether it is a function or custom call. Any other is an item of the provider, emitted when it is complete."""
+        """Whether it is a function or custom call. Any other is an item of the provider, emitted when complete."""
         return self.raw.get("type") in _TYPES
 
     def is_whole(self) -> bool:

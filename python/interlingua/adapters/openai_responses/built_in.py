@@ -58,8 +58,8 @@ class Form:
     (or, if `whole`, the value of the argument of that name); members (`made`) and arguments (`filled`) with which an
     item of an answer is completed; and `output`, the type of the items with results.
 
-    `answered` is the kind of results that were not read here: OpenAI's own agents return results of some tools as those
-    of functions. `names` is the member with which a result item names the call.
+    `answered` is the kind as which a result is written that was not read here: OpenAI's own agents return results of
+    some tools as those of functions. `names` is the member with which a result item names the call.
     """
 
     __slots__ = ("answered", "call", "filled", "made", "member", "names", "output", "prefix", "whole")

@@ -23,7 +23,7 @@ find."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
-    """Estimate the prompt tokens of a canonical request: hardly fewer than `low`, most likely `likely`, hardly more than `high`.
+    """Estimate the prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
     The part of a conversation that the provider stores may be as long as the model allows.
     """

@@ -430,7 +430,7 @@ ORIGIN_MEMBERS: Final = frozenset(("adapter", "provider", "origin"))
 
 
 def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spellings: Spellings) -> dict[str, Any]:
-    """Read the id of an item; return the members without a canonical counterpart. Values without a meaning go to
+    """Read the id of an item; return the members without a canonical counterpart. Nulls and `status` go to
     `spellings`."""
     kept = other_members(item, known, spellings)
     if isinstance(kept.get("id"), str):
