@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own, in a folder that goes away: for tests and measurements, where the programs are there."""
+"""A temporary PostgreSQL server for tests and measurements, where its programs are installed."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _USERS = ("postgres", "nobody")
 
 
 def programs() -> Path | None:
-    """The folder of `initdb` and `postgres`; None when they are not installed."""
+    """Return the folder of `initdb` and `postgres`; None when they are not installed."""
     found = shutil.which("initdb")
     folders = [Path(found).resolve().parent] if found else []
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -25,7 +25,8 @@ MISSING = "PostgreSQL is not installed here (Debian: postgresql); its half of th
 
 @contextmanager
 def running(*, durable: bool = False) -> Iterator[str]:
-    """A server, by URL. It listens on a socket in its folder alone. Unless `durable`, it does not wait for the disk."""
+    """Run a server; yield its URL. It listens only on a socket in its folder. Unless `durable`, it does not wait for
+    the disk."""
     bin_folder = programs()
     if bin_folder is None:
         raise FileNotFoundError(MISSING)
@@ -58,7 +59,7 @@ def running(*, durable: bool = False) -> Iterator[str]:
 
 
 def _as_user(folder: Path) -> list[str]:
-    """What starts a program as a user that may run the server: root may not."""
+    """Return the command prefix that starts a program as a user that may run the server: root may not."""
     if os.geteuid() != 0:
         return []
     import pwd

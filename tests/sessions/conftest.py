@@ -1,4 +1,4 @@
-"""Each test of sessions runs over both engines, with a clock and a chance that are known."""
+"""Each test of sessions runs on both engines, with a known clock and known random bits."""
 
 import itertools
 import random
@@ -23,7 +23,7 @@ _NUMBERS = itertools.count()
 
 
 class Clock:
-    """A clock that stands still until it is told."""
+    """A clock that stands still until `move` is called."""
 
     def __init__(self) -> None:
         self.time = datetime(2026, 5, 8, 12, tzinfo=UTC)
@@ -32,7 +32,7 @@ class Clock:
         return self.time
 
     def move(self, seconds: float) -> None:
-        """Lets time pass, or go back."""
+        """Move the time forward or back."""
         self.time += timedelta(seconds=seconds)
 
 
@@ -47,7 +47,7 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database on each engine."""
+    """The URL of an empty database on each engine."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/chats.db"
     import psycopg
@@ -67,7 +67,7 @@ def clock() -> Clock:
 
 @pytest_asyncio.fixture
 async def open_sessions(url: str, clock: Clock) -> AsyncIterator[Callable[..., Any]]:
-    """Opens the database, as often as it is called; a provider follows a script."""
+    """Return a function that opens the database, with a provider that follows a script."""
     seeds = itertools.count()
     async with AsyncExitStack() as stack:
 
@@ -89,18 +89,18 @@ async def open_sessions(url: str, clock: Clock) -> AsyncIterator[Callable[..., A
 
 
 def user(text: str = "Hello", **members: Any) -> dict[str, Any]:
-    """A message of the user."""
+    """Return a message of the user."""
     return {"role": "user", "content": [{"type": "text", "text": text}], **members}
 
 
 def assistant(*blocks: dict[str, Any], **metadata: Any) -> dict[str, Any]:
-    """An answer."""
+    """Return an answer."""
     content = [*blocks] or [{"type": "text", "text": "Hi."}]
     return {"role": "assistant", "content": content, "metadata": metadata}
 
 
 def call(identity: str, name: str = "look", **members: Any) -> dict[str, Any]:
-    """A call of a tool."""
+    """Return a tool call."""
     return {"type": "tool_use", "id": identity, "name": name, "input": {}, **members}
 
 

@@ -21,7 +21,7 @@ CALL, OTHER = "tu_01HZ0000000000000000000100", "tu_01HZ0000000000000000000200"
 
 
 async def test_what_is_appended_is_read_as_it_was_written(open_sessions: Open) -> None:
-    """Every member, known or not, comes back; the envelope is filled in: R-001, R-024."""
+    """Every member, known or not, round-trips; the envelope is filled in: R-001, R-024."""
     chat = await (await open_sessions()).create()
     given = user(
         "Hé\u0000 \U0001f600",
@@ -44,14 +44,14 @@ async def test_what_is_appended_is_read_as_it_was_written(open_sessions: Open) -
 
 
 async def test_types_and_texts_are_taken_as_well(open_sessions: Open) -> None:
-    """A value of the types, one text as content, a list of messages."""
+    """`append` takes a value of the types, a text as content, and a list of messages."""
     chat = await (await open_sessions()).create()
     await chat.append([Message.user("one"), {"role": "user", "content": "two"}])
     assert [message["content"][0]["text"] for message in await chat.history()] == ["one", "two"]
 
 
 async def test_ids_increase_whatever_the_clock_does(open_sessions: Open, clock: Clock) -> None:
-    """Under a clock that stands still, and one that goes back, in two processes with chances of their own: R-002."""
+    """With a clock that stops and one that goes back, in two processes with different random bits: R-002."""
     first, second = await open_sessions(), await open_sessions()
     chat = await first.create()
     for step in (0, 0, -3600, 0, 7200, -7200):
@@ -65,7 +65,7 @@ async def test_ids_increase_whatever_the_clock_does(open_sessions: Open, clock: 
 
 
 async def test_a_time_keeps_its_microseconds(open_sessions: Open) -> None:
-    """Another offset is the same moment; a time without one is refused: R-004."""
+    """A time with another offset is the same moment; a time without an offset is refused: R-004."""
     chat = await (await open_sessions()).create()
     await chat.append(user(created_at="2026-05-08T14:00:00.123456+02:00"))
     assert (await chat.history())[0]["created_at"] == "2026-05-08T12:00:00.123456Z"
@@ -74,7 +74,7 @@ async def test_a_time_keeps_its_microseconds(open_sessions: Open) -> None:
 
 
 async def test_a_message_of_no_session_is_refused(open_sessions: Open) -> None:
-    """R-003; the message of another session as well: R-093."""
+    """A message without a session is refused (R-003), and one of another session too (R-093)."""
     sessions = await open_sessions()
     with pytest.raises(SessionNotFound):
         await sessions.chat("sess_00000000000000000000000000").append(user())
@@ -85,7 +85,7 @@ async def test_a_message_of_no_session_is_refused(open_sessions: Open) -> None:
 
 
 async def test_all_or_none(open_sessions: Open) -> None:
-    """One bad message, and none of the list is stored; the error points at it."""
+    """One invalid message in a list: nothing is stored, and the error points at that message."""
     chat = await (await open_sessions()).create()
     before = await chat.info()
     with pytest.raises(InvalidRequest) as told:
@@ -103,7 +103,7 @@ async def test_all_or_none(open_sessions: Open) -> None:
 
 
 async def test_all_that_is_wrong_is_told(open_sessions: Open) -> None:
-    """The broken rules of every message of the list, and media that are no base64."""
+    """The error lists the broken rules of every message, and media that are not base64."""
     chat = await (await open_sessions()).create()
     with pytest.raises(InvalidRequest) as told:
         await chat.append([{"role": "user", "content": []}, user(), {"role": "assistant", "content": []}])
@@ -133,7 +133,7 @@ async def test_a_list_is_taken_in_any_form(open_sessions: Open) -> None:
 
 
 async def test_a_key_stores_once(open_sessions: Open) -> None:
-    """Repeated with its key an append gives what it gave; other content under the key is an error."""
+    """An append that is repeated with its key returns the same result; other content under the key is an error."""
     chat = await (await open_sessions()).create()
     first = await chat.append([user("a"), user("b")], key="k1")
     await chat.append(user("c"))
@@ -147,7 +147,7 @@ async def test_a_key_stores_once(open_sessions: Open) -> None:
 
 
 async def test_two_writers_of_one_key_store_once(open_sessions: Open) -> None:
-    """At the same time, from two processes."""
+    """Two processes append under one key at the same time; the messages are stored once."""
     first, second = await open_sessions(), await open_sessions()
     chat = await first.create()
     done = await asyncio.gather(
@@ -159,7 +159,7 @@ async def test_two_writers_of_one_key_store_once(open_sessions: Open) -> None:
 
 
 async def test_one_of_two_writers_wins(open_sessions: Open) -> None:
-    """Who says which revision it has seen, and was second, is told so, and nothing of it is stored."""
+    """Two writers state the same revision: the second one gets a conflict, and nothing of it is stored."""
     first, second = await open_sessions(), await open_sessions()
     chat = await first.create()
     seen = (await chat.info()).revision
@@ -179,7 +179,7 @@ async def test_one_of_two_writers_wins(open_sessions: Open) -> None:
 
 
 async def test_every_writer_without_a_revision_wins(open_sessions: Open) -> None:
-    """Many at once from two processes: each message once, in one order."""
+    """Two processes append many messages at once: each is stored once, in one order."""
     first, second = await open_sessions(), await open_sessions()
     chat = await first.create()
     await asyncio.gather(
@@ -199,7 +199,7 @@ async def test_every_writer_without_a_revision_wins(open_sessions: Open) -> None
 
 
 async def test_the_rows_of_calls_follow_the_messages(open_sessions: Open) -> None:
-    """Pending, succeeded, failed; each time as they are rebuilt from the messages: R-265, R-267."""
+    """Pending, succeeded, failed: the rows always equal those rebuilt from the messages: R-265, R-267."""
     chat = await (await open_sessions()).create()
     state = {"adapter": "anthropic_messages", "provider": "anthropic", "id": "toolu_1"}
     await chat.append([user(), assistant(call(CALL, provider_state=state), call(OTHER))])
@@ -218,7 +218,7 @@ async def test_the_rows_of_calls_follow_the_messages(open_sessions: Open) -> Non
 
 
 async def test_a_result_answers_one_open_call(open_sessions: Open) -> None:
-    """No result without its call, none twice, none of another session's; no id twice: R-093, R-094."""
+    """No result without its call, no second result, none for a call of another session; no id twice: R-093, R-094."""
     sessions = await open_sessions()
     chat, other = await sessions.create(), await sessions.create()
     await chat.append([user(), assistant(call(CALL))])
@@ -240,7 +240,7 @@ async def test_a_result_answers_one_open_call(open_sessions: Open) -> None:
 
 
 async def test_calls_of_an_answer_that_broke_off_are_cancelled(open_sessions: Open) -> None:
-    """R-102; nobody may answer them."""
+    """Results for them are refused: R-102."""
     chat = await (await open_sessions()).create()
     await chat.append([user(), assistant(call(CALL), status="cancelled")])
     assert [one.status for one in await chat.calls()] == ["cancelled"]
@@ -251,7 +251,7 @@ async def test_calls_of_an_answer_that_broke_off_are_cancelled(open_sessions: Op
 
 
 async def test_ids_never_cross_sessions(open_sessions: Open) -> None:
-    """A call whose id another session has gets one of its own, and its caller may go on to name it as before."""
+    """A call whose id another session has gets a new id; its caller may still use the old one."""
     sessions = await open_sessions()
     first, second = await sessions.create(), await sessions.of("other").create()
     for chat in (first, second):
@@ -265,7 +265,7 @@ async def test_ids_never_cross_sessions(open_sessions: Open) -> None:
 
 
 async def test_the_id_map_goes_both_ways(open_sessions: Open) -> None:
-    """R-104: from a provider's id to ours and back, one for each, also after it was opened again."""
+    """R-104: from a provider's id to the canonical one and back, one to one, also after the session is opened again."""
     sessions = await open_sessions()
     chat = await sessions.create()
     state = {"adapter": "openai_chat", "provider": "openai", "id": "call_1"}
@@ -284,7 +284,7 @@ async def test_the_id_map_goes_both_ways(open_sessions: Open) -> None:
 
 
 async def test_a_message_stands_for_another(open_sessions: Open) -> None:
-    """What was said is kept, and is no part of the conversation; calls whose answer it took are open again."""
+    """The replaced messages stay stored but leave the conversation; calls whose result was replaced are open again."""
     chat = await (await open_sessions()).create()
     appended = await chat.append([user("a"), assistant(call(CALL)), result(CALL), assistant(), user("b")])
     third = appended.messages[2]["id"]
@@ -315,7 +315,7 @@ async def test_a_message_stands_for_another(open_sessions: Open) -> None:
 
 
 async def test_no_call_reaches_another_tenant(open_sessions: Open) -> None:
-    """Whatever is asked about somebody else's session, it is not there; nothing of it changes."""
+    """For every method, a session of another tenant does not exist; nothing in it changes."""
     sessions = await open_sessions()
     chat = await sessions.create()
     appended = await chat.append([user("secret"), assistant(call(CALL))])
@@ -362,7 +362,7 @@ async def test_no_call_reaches_another_tenant(open_sessions: Open) -> None:
 
 
 async def test_addresses_are_not_stored(open_sessions: Open) -> None:
-    """Who speaks is a pseudonym."""
+    """The ids of users and teams are pseudonyms; e-mail addresses are refused."""
     chat = await (await open_sessions()).create()
     with pytest.raises(InvalidRequest) as told:
         await chat.append(user(metadata={"user_id": "ann@example.org"}))
@@ -371,7 +371,7 @@ async def test_addresses_are_not_stored(open_sessions: Open) -> None:
 
 
 async def test_a_message_that_has_ended_is_never_partial_again(open_sessions: Open) -> None:
-    """Nobody can append one that is partial, nor bring one back to that by saving or by reading it in: R-060."""
+    """A partial message cannot be appended, and neither save nor import makes a message partial again: R-060."""
     sessions = await open_sessions()
     chat = await sessions.create()
     with pytest.raises(InvalidRequest) as told:
@@ -387,7 +387,7 @@ async def test_a_message_that_has_ended_is_never_partial_again(open_sessions: Op
 
 
 async def test_the_strict_profile_asks_for_everything(open_sessions: Open) -> None:
-    """Where sessions keep to strict-004, an answer says where it came from and what it cost: R-097 to R-099."""
+    """With the profile strict-004, an answer must have its origin and its cost: R-097 to R-099."""
     chat = await (await open_sessions(profile="strict-004")).create()
     await chat.append(user())
     with pytest.raises(InvalidRequest) as told:
@@ -397,7 +397,7 @@ async def test_the_strict_profile_asks_for_everything(open_sessions: Open) -> No
 
 
 async def test_ids_of_sessions_cannot_be_guessed(open_sessions: Open) -> None:
-    """128 random bits, no clock and no number in them."""
+    """The ids have 128 random bits, without a time or a counter."""
     sessions = await open_sessions()
     ids = [(await sessions.create()).id for _ in range(30)]
     assert all(re.fullmatch(r"sess_[0-7][0-9A-HJKMNP-TV-Z]{25}", one) for one in ids)
@@ -406,7 +406,7 @@ async def test_ids_of_sessions_cannot_be_guessed(open_sessions: Open) -> None:
 
 
 async def test_a_database_that_is_gone_is_told_without_its_words(tmp_path: Any) -> None:
-    """An engine's failure is typed, and quotes neither address nor values."""
+    """A failure of the engine is a typed error, and quotes neither address nor values."""
     from interlingua.sessions import Sessions
 
     for url in (f"sqlite:///{tmp_path}/no/such/folder/x.db", "postgresql://someone:hidden@127.0.0.1:1/none"):

@@ -17,14 +17,14 @@ CALLS = "tu_01HZ0000000000000000000100", "tu_01HZ0000000000000000000200"
 
 
 def asked(*words: str, given: bytes = b"") -> tuple[int, bytes, bytes]:
-    """What the command ends with, and prints."""
+    """Return the exit status and the output of the command."""
     command = [sys.executable, "-m", "interlingua", "sessions", *words]
     done = subprocess.run(command, input=given, capture_output=True, timeout=120, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
 async def fill(url: str, tenant: str = "") -> list[str]:
-    """Two sessions; their ids."""
+    """Create two sessions; return their ids."""
     found: list[str] = []
     async with Sessions(url) as sessions:
         for identity in CALLS:
@@ -35,7 +35,7 @@ async def fill(url: str, tenant: str = "") -> list[str]:
 
 
 async def content(url: str, identity: str, tenant: str = "") -> Any:
-    """What a session holds, whatever its ids."""
+    """Return the content of a session without its ids."""
     async with Sessions(url) as sessions:
         chat = await sessions.of(tenant).open(identity)
         assert await chat.check() == []
@@ -44,7 +44,7 @@ async def content(url: str, identity: str, tenant: str = "") -> Any:
 
 
 async def test_sessions_move_to_another_database(tmp_path: Path) -> None:
-    """By their ids or under ids of their own; another tenant's are not there."""
+    """Sessions move with their ids or with new ones; those of another tenant are not visible."""
     here, there = f"sqlite:///{tmp_path}/a.db", f"sqlite:///{tmp_path}/b.db"
     ids = await fill(here, "acme")
     status, lines, _ = asked("export", here, *ids, "--tenant", "acme")
@@ -66,7 +66,8 @@ async def test_sessions_move_to_another_database(tmp_path: Path) -> None:
 
 
 async def test_a_session_that_cannot_be_stored_is_told_by_its_line(tmp_path: Path) -> None:
-    """Those before it are stored, and their ids are printed; of what is no export nothing is."""
+    """The sessions before it are stored, and their ids are printed; of a file that is not an export nothing is
+    stored."""
     url = f"sqlite:///{tmp_path}/a.db"
     _, lines, _ = asked("export", url, *await fill(url))
     file = tmp_path / "lines.jsonl"

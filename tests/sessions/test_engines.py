@@ -1,4 +1,4 @@
-"""What is an engine's own: connections that are lost, processes that share a database, what is closed."""
+"""The behaviour of engines: lost connections, processes that share a database, closing."""
 
 import asyncio
 import sqlite3
@@ -31,7 +31,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 async def test_processes_share_a_session(open_sessions: Open, url: str) -> None:
-    """Three of them append at once: every message once, each process in its order, ids in the order of all."""
+    """Three processes append at once: every message is stored once, in the order of its process, and ids increase."""
     chat = await (await open_sessions(now=None)).create()
     writers = [
         await asyncio.create_subprocess_exec(sys.executable, "-c", WRITER, url, chat.id, name)
@@ -46,7 +46,7 @@ async def test_processes_share_a_session(open_sessions: Open, url: str) -> None:
 
 
 async def test_a_connection_that_was_lost_is_replaced(open_sessions: Open, url: str) -> None:
-    """The server ends all connections between two calls, as it does when it is started again."""
+    """The server ends all connections between two calls, as it does when it restarts."""
     if url.startswith("sqlite"):
         pytest.skip("SQLite has no server")
     import psycopg
@@ -61,7 +61,7 @@ async def test_a_connection_that_was_lost_is_replaced(open_sessions: Open, url: 
 
 
 async def test_a_failed_statement_leaves_nothing(open_sessions: Open) -> None:
-    """A row that the database refuses is an error without its values, and the connection goes on."""
+    """A row that the database refuses is an error without its values, and the connection stays usable."""
     sessions = await open_sessions()
     chat = await sessions.create()
     row = await sessions.read(lambda rows: rows.session(chat.id))
@@ -73,7 +73,7 @@ async def test_a_failed_statement_leaves_nothing(open_sessions: Open) -> None:
 
 
 async def test_many_rows_are_stored_as_they_are(open_sessions: Open) -> None:
-    """In one append, with all that a text may hold: signs of SQL, of COPY and of formats."""
+    """One append stores many rows verbatim, with characters that are special in SQL, COPY and formats."""
     odd = [
         "a\tb",
         "c\\N",
@@ -93,7 +93,7 @@ async def test_many_rows_are_stored_as_they_are(open_sessions: Open) -> None:
 
 
 async def test_what_is_closed_says_so(url: str) -> None:
-    """Whoever asks after the end is told, and closing again does nothing."""
+    """A call after the end raises an error, and closing again does nothing."""
     sessions = Sessions(url)
     chat = await sessions.create()
     await sessions.aclose()
@@ -104,7 +104,7 @@ async def test_what_is_closed_says_so(url: str) -> None:
 
 @pytest_asyncio.fixture
 async def one_writer(open_sessions: Open, url: str) -> tuple[Any, Any, list[str]]:
-    """Sessions of an engine that has one writer, something to let go that keeps it busy, and the ends of transactions."""
+    """Return sessions on an engine with one writer, a way to release it, and the list of its ended transactions."""
     if not url.startswith("sqlite"):
         pytest.skip("PostgreSQL has a writer for each connection")
     sessions = await open_sessions(now=None)
@@ -117,7 +117,7 @@ async def one_writer(open_sessions: Open, url: str) -> tuple[Any, Any, list[str]
 
 
 async def kept_busy(sessions: Any) -> tuple[asyncio.Task[Any], threading.Event]:
-    """A writer who is at work until it is let go: whoever comes meanwhile waits."""
+    """Start a writer that works until it is released; other writers wait meanwhile."""
     at_work, go = threading.Event(), threading.Event()
 
     def wait(_: Any) -> None:
@@ -130,7 +130,7 @@ async def kept_busy(sessions: Any) -> tuple[asyncio.Task[Any], threading.Event]:
 
 
 async def test_writers_who_wait_are_served_together(one_writer: tuple[Any, Any, list[str]]) -> None:
-    """One transaction for all of them, and one that fails costs the others nothing."""
+    """One transaction serves all of them, and one that fails does not affect the others."""
     sessions, chats, ends = one_writer
     busy, go = await kept_busy(sessions)
     row = await sessions.read(lambda rows: rows.session(chats[0].id))
@@ -160,7 +160,7 @@ async def test_writers_who_wait_are_served_together(one_writer: tuple[Any, Any, 
 
 
 async def test_what_the_engine_undoes_is_told_to_all_of_them(one_writer: tuple[Any, Any, list[str]]) -> None:
-    """A disk that is full ends the whole transaction: nobody is told that it was stored, and all may ask again."""
+    """A full disk ends the whole transaction: no caller gets a success, and all may retry."""
     sessions, chats, _ = one_writer
 
     def fail(rows: Any) -> None:
@@ -184,7 +184,7 @@ async def test_what_the_engine_undoes_is_told_to_all_of_them(one_writer: tuple[A
 
 
 async def test_an_engine_may_be_shared(url: str) -> None:
-    """Given as such and not as a URL, it is its owner's to close."""
+    """An engine that is given instead of a URL is closed by its owner."""
     storage = open_storage(url)
     async with Sessions(storage) as first:
         chat = await first.create()

@@ -22,7 +22,7 @@ SECRET = "the treasure is under the oak"
 
 
 async def test_every_change_is_an_event(open_sessions: Open) -> None:
-    """With the whole envelope, no content, numbered without a gap; observers have the same: R-269."""
+    """Each event has the whole envelope, no content, and consecutive numbers; observers get the same: R-269."""
     seen: list[dict[str, Any]] = []
     sessions = await open_sessions(Say(SECRET), events=Events(seen.append))
     chat = await sessions.create()
@@ -56,7 +56,7 @@ async def test_every_change_is_an_event(open_sessions: Open) -> None:
 
 
 async def test_watching_has_neither_gap_nor_double(open_sessions: Open) -> None:
-    """From any cursor, while two processes write; one that stops and goes on has every event once."""
+    """From any cursor, while two processes write, a watcher that stops and continues gets every event once."""
     first, second = await open_sessions(), await open_sessions()
     chat = await first.create()
     wanted = 1 + 60
@@ -93,7 +93,7 @@ async def test_what_is_not_stored_is_not_told(open_sessions: Open) -> None:
 
 
 def event(number: int = 0, **members: Any) -> dict[str, Any]:
-    """An event of the bus's tests."""
+    """Return an event for the tests of the bus."""
     marks = Marks()
     from datetime import UTC, datetime
 
@@ -102,7 +102,7 @@ def event(number: int = 0, **members: Any) -> dict[str, Any]:
 
 
 async def test_subscribers_have_queues_of_their_own() -> None:
-    """All events, or those of some types; one that has ended gets no more."""
+    """A subscriber gets all events, or those of some types; a closed one gets no more."""
     bus = Bus()
     everything, some = bus.subscribe(), bus.subscribe({"turn.ended"})
     bus(event(1))
@@ -116,7 +116,7 @@ async def test_subscribers_have_queues_of_their_own() -> None:
 
 
 async def test_a_slow_subscriber_is_told_and_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
-    """Its queue is bounded; what did not fit is a log entry and an error of its own: R-270."""
+    """Its queue is bounded; an overflow is a log entry, and an error for this subscriber only: R-270."""
     bus = Bus()
     slow, fast = bus.subscribe(size=3), bus.subscribe()
     for number in range(5):
@@ -131,7 +131,7 @@ async def test_a_slow_subscriber_is_told_and_holds_nobody_up(caplog: pytest.LogC
 
 
 async def test_publishing_takes_no_time_of_its_own() -> None:
-    """A subscriber that waits has the event as soon as it is published; publishing does not wait for it."""
+    """A waiting subscriber gets the event as soon as it is published; publishing does not wait for the subscriber."""
     bus = Bus()
     subscription = bus.subscribe()
     iterator = aiter(subscription)
@@ -143,7 +143,7 @@ async def test_publishing_takes_no_time_of_its_own() -> None:
 
 
 async def test_malformed_events_are_dropped_or_refused(caplog: pytest.LogCaptureFixture) -> None:
-    """By default logged at WARN; strict, the error of whoever publishes."""
+    """By default they are logged at WARN; with strict, publishing them raises an error."""
     bus, strict = Bus(), Bus(strict=True)
     seen = bus.subscribe()
     strict.subscribe()

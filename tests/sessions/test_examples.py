@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_worked_examples_run() -> None:
-    """From top to bottom, as one program: R-278 to R-281."""
+    """The examples run from top to bottom, as one program: R-278 to R-281."""
     program = "\n".join(
         re.findall(r"^```python\n(.*?)^```$", (ROOT / "examples/sessions.md").read_text(), re.MULTILINE | re.DOTALL)
     )
@@ -21,7 +21,7 @@ def test_the_worked_examples_run() -> None:
 
 @pytest.mark.asyncio
 async def test_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database, a session, a word: with the variable that names a model, here one that is played."""
+    """A database, a session, a message: the environment variable names a model, which is scripted here."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("INTERLINGUA_MODEL", "replay:anything")
     async with Sessions("sqlite:///chats.db") as s:
@@ -32,7 +32,7 @@ async def test_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_five_lines_without_await(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same, synchronously; what was said is there for both."""
+    """The same with the synchronous API; both see the messages."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("INTERLINGUA_MODEL", "replay:anything")
     with SyncSessions("sqlite:///chats.db") as s:

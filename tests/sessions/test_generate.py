@@ -1,4 +1,4 @@
-"""Generating in a session: the rows of an answer, whole, broken off, cancelled, left by a process that died."""
+"""Generate in a session: the rows of an answer that is whole, broken off, cancelled, or abandoned by a dead process."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ SLOW = "one two three four five six seven eight"
 
 
 async def collected(stream: Any) -> tuple[list[dict[str, Any]], BaseException | None]:
-    """All events of a stream, and what it raised."""
+    """Return all events of a stream, and the exception that it raised."""
     events: list[dict[str, Any]] = []
     try:
         async for event in stream:
@@ -42,7 +42,7 @@ async def collected(stream: Any) -> tuple[list[dict[str, Any]], BaseException | 
 
 
 async def test_what_is_said_is_answered_and_stored(open_sessions: Open) -> None:
-    """The response is the client's; its message is the one that is stored."""
+    """The response is that of the client; its message is the stored one."""
     sessions = await open_sessions(Say("Hello!"), Say("Well."))
     chat = await sessions.create()
     response = await chat.say("Hi", max_output_tokens=50)
@@ -64,7 +64,8 @@ async def test_what_is_said_is_answered_and_stored(open_sessions: Open) -> None:
 
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_calls_have_ids_of_the_session(open_sessions: Open, streamed: bool) -> None:
-    """Fresh ids for every call, the same in events, answer and rows; the provider's own ids go back to it: R-103, R-105."""
+    """Every call gets a new id, the same in events, response and rows; the provider gets its own ids back: R-103,
+    R-105."""
     steps = [Say("I look.", calls=[("look", {"at": 1}), ("look", {"at": 2})]), Say("Seen.")]
     sessions = await open_sessions(*steps, *steps)
     ids: set[str] = set()
@@ -97,7 +98,7 @@ async def test_calls_have_ids_of_the_session(open_sessions: Open, streamed: bool
 
 
 async def test_a_stream_tells_what_is_stored(open_sessions: Open) -> None:
-    """The ids of the events are that of the message, and the last event comes when it is stored."""
+    """The events have the id of the message, and the last event arrives after the message is stored."""
     sessions = await open_sessions(Say(SLOW))
     chat = await sessions.create()
     async with chat.stream("Hi") as stream:
@@ -110,7 +111,7 @@ async def test_a_stream_tells_what_is_stored(open_sessions: Open) -> None:
 
 
 async def test_what_has_arrived_is_written_while_it_arrives(open_sessions: Open) -> None:
-    """As a message of status partial, which nobody else may append behind; its calls have no rows yet."""
+    """It is a message of status partial; other callers cannot append after it, and its calls have no rows yet."""
     sessions = await open_sessions(Say(SLOW, pause=0.05), checkpoint=0.03)
     chat = await sessions.create()
     seen: list[str] = []
@@ -133,7 +134,7 @@ async def test_what_has_arrived_is_written_while_it_arrives(open_sessions: Open)
 @pytest.mark.parametrize("how", ["cancel", "close", "task"])
 @pytest.mark.parametrize("checkpoint", [0.01, 60.0])
 async def test_a_cancelled_answer_is_kept_as_far_as_it_came(open_sessions: Open, how: str, checkpoint: float) -> None:
-    """Status cancelled, with what had arrived; the session goes on."""
+    """The answer has status cancelled and what had arrived; the session continues."""
     sessions = await open_sessions(Say(SLOW, pause=0.02), Say("Now."), checkpoint=checkpoint)
     chat = await sessions.create()
     texts: list[str] = []
@@ -179,7 +180,7 @@ async def test_a_cancelled_answer_is_kept_as_far_as_it_came(open_sessions: Open,
 async def test_a_failure_before_anything_arrived_leaves_no_answer(
     open_sessions: Open, streamed: bool, step: Any, category: str
 ) -> None:
-    """What the user said is kept; the turn is over and says why."""
+    """The user's message is stored; the turn has ended, and its event states the reason."""
     sessions = await open_sessions(step, Say("Now."))
     chat = await sessions.create()
     with pytest.raises(ProviderError):
@@ -192,7 +193,7 @@ async def test_a_failure_before_anything_arrived_leaves_no_answer(
 
 
 async def first_events(chat: Any) -> Any:
-    """The events up to now."""
+    """Return the events up to now."""
     last = (await chat.info()).revision
     async for one in chat.watch():
         yield one
@@ -201,7 +202,7 @@ async def first_events(chat: Any) -> Any:
 
 
 async def test_a_stream_that_breaks_is_kept_as_an_error(open_sessions: Open) -> None:
-    """With what had arrived, an open call included, which is cancelled then; the next request closes it."""
+    """The answer has what had arrived, including an open call, which is then cancelled; the next request closes it."""
     sessions = await open_sessions(Bytes([TORN], breaks="network"), Say("Well."))
     chat = await sessions.create()
     events, problem = await collected(chat.stream("Hi"))
@@ -216,7 +217,7 @@ async def test_a_stream_that_breaks_is_kept_as_an_error(open_sessions: Open) -> 
 
 
 async def test_one_answer_at_a_time(open_sessions: Open) -> None:
-    """A second one is refused, from this process or another, and what it said is not stored either."""
+    """A second one is refused, from this process or another, and its message is not stored either."""
     first = await open_sessions(Say(SLOW, pause=0.02))
     second = await open_sessions(Say("No."))
     chat = await first.create()
@@ -234,7 +235,8 @@ async def test_one_answer_at_a_time(open_sessions: Open) -> None:
 
 
 async def test_a_turn_that_was_left_is_ended(open_sessions: Open, clock: Clock) -> None:
-    """When its lease has ended: what had arrived is an error, and the holder, should it live, writes nothing more."""
+    """After its lease has ended, what had arrived has status error, and a holder that still lives writes nothing
+    more."""
     first = await open_sessions(Say(SLOW, pause=0.03), checkpoint=0.01, lease=15.0)
     second = await open_sessions(Say("Here."))
     chat = await first.create()
@@ -265,7 +267,7 @@ async def test_a_turn_that_was_left_is_ended(open_sessions: Open, clock: Clock) 
 async def test_the_lease_is_kept_while_an_answer_takes_its_time(
     open_sessions: Open, clock: Clock, streamed: bool
 ) -> None:
-    """Also while nothing arrives: whenever the lease has nearly ended, it is renewed."""
+    """The lease is renewed before it ends, also while nothing arrives."""
     answered = asyncio.Event()
 
     async def wait(_: float) -> None:
@@ -288,7 +290,7 @@ async def test_the_lease_is_kept_while_an_answer_takes_its_time(
 
 
 async def test_a_key_asks_once(open_sessions: Open) -> None:
-    """What was said under a key and answered is answered again without a call."""
+    """A message that was answered under a key gets the same answer again, without a provider call."""
     sessions = await open_sessions(Refuse(529), Say("Hello!"))
     chat = await sessions.create()
     with pytest.raises(ProviderError):
@@ -304,7 +306,7 @@ async def test_a_key_asks_once(open_sessions: Open) -> None:
 
 @pytest.mark.parametrize("streamed", [True, False])
 async def test_what_broke_off_is_answered_anew_under_its_key(open_sessions: Open, streamed: bool) -> None:
-    """The model does not go on with the torn part, and the whole answer stands in its place."""
+    """The model does not continue the incomplete answer; the whole answer replaces it."""
     torn = Bytes([TORN], breaks="network")
     sessions = await open_sessions(torn, Refuse(400), torn, Say("All is well.", calls=[("look", {"n": 2})]))
     chat = await sessions.create()
@@ -325,14 +327,14 @@ async def test_what_broke_off_is_answered_anew_under_its_key(open_sessions: Open
 
 
 async def test_what_was_said_since_stays_where_it_is(open_sessions: Open) -> None:
-    """An answer that broke off and was gone on with is part of the conversation."""
+    """An answer that broke off stays in the conversation when the conversation has continued."""
     sessions = await open_sessions(Bytes([TORN], breaks="network"), Say("Well."))
     chat = await sessions.create()
     await collected(chat.stream("Hi", key="k"))
     await chat.append(user())
     await chat.say("Hi", key="k")
     assert len(await chat.history()) == 4
-    with pytest.raises(Conflict, match="has gone on since"):
+    with pytest.raises(Conflict, match="has continued since"):
         await chat.say("Hi", key="k")
     assert len(sessions.fake.sent) == 2
     sent = sessions.fake.sent[1].request["messages"]
@@ -340,7 +342,7 @@ async def test_what_was_said_since_stays_where_it_is(open_sessions: Open) -> Non
 
 
 async def test_a_session_without_a_model_says_so(open_sessions: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is guessed; the variable names one."""
+    """No model is guessed; the environment variable may name one."""
     monkeypatch.delenv("INTERLINGUA_MODEL", raising=False)
     chat = await (await open_sessions(policy=None)).create()
     with pytest.raises(NoCandidate):
@@ -351,7 +353,7 @@ async def test_a_session_without_a_model_says_so(open_sessions: Open, monkeypatc
 
 
 async def test_what_is_wrong_with_a_request_leaves_no_turn(open_sessions: Open) -> None:
-    """A member that the request does not have the form for, a model that is not known."""
+    """A member with a wrong value, and an unknown model."""
     sessions = await open_sessions(Say("Hello!"))
     chat = await sessions.create()
     for members in ({"temperature": "hot"}, {"model": "nobody"}):
@@ -362,7 +364,7 @@ async def test_what_is_wrong_with_a_request_leaves_no_turn(open_sessions: Open) 
 
 
 async def test_open_calls_are_told(open_sessions: Open) -> None:
-    """A call that waits for its result keeps the provider from being asked: the error names it."""
+    """While a call waits for its result, the provider is not called: the error names the call."""
     sessions = await open_sessions(Say("Well."))
     chat = await sessions.create()
     await chat.append([user(), {"role": "assistant", "content": [call("tu_01HZ0000000000000000000100")]}, user()])

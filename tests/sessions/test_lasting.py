@@ -1,4 +1,4 @@
-"""What lasts: versions, export and import, forks, prices, lists, deletion, the tables themselves."""
+"""Stored sessions: versions, export and import, forks, prices, lists, deletion, and the tables themselves."""
 
 import hashlib
 import sqlite3
@@ -24,7 +24,7 @@ CALL = "tu_01HZ0000000000000000000100"
 
 
 def put(chat: Any, row: dict[str, Any]) -> Callable[[Rows], None]:
-    """Puts a row of a message into a session as another program might have."""
+    """Return work that inserts a message row into a session, as another program might."""
     base = MessageRow(chat._sessions.tenant, "", chat.id, "user", "[]", "{}", 1_778_241_600_000_000, 1)
     return lambda rows: rows.insert([base._replace(**row)])
 
@@ -33,7 +33,7 @@ def put(chat: Any, row: dict[str, Any]) -> Callable[[Rows], None]:
 
 
 async def test_an_old_message_is_migrated_when_it_is_read(open_sessions: Open) -> None:
-    """And written again only on save: R-275, R-287."""
+    """It is rewritten only by `save`: R-275, R-287."""
     sessions = await open_sessions()
     chat = await sessions.create()
     old = {
@@ -58,7 +58,7 @@ async def test_an_old_message_is_migrated_when_it_is_read(open_sessions: Open) -
 
 
 async def test_a_missing_step_is_told(open_sessions: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R-274: no step, no guess; a registered one is run."""
+    """R-274: without a step it is an error; a registered step is run."""
     monkeypatch.setattr(versions, "_STEPS", {})
     sessions = await open_sessions()
     chat = await sessions.create()
@@ -92,7 +92,7 @@ async def test_a_message_of_a_later_version_is_kept(open_sessions: Open, caplog:
 
 
 async def test_reading_changes_nothing_on_the_disk(tmp_path: Path) -> None:
-    """R-275: the bytes of the file, before and after."""
+    """R-275: the bytes of the file are equal before and after."""
     from interlingua.sessions import Sessions
 
     path = tmp_path / "chats.db"
@@ -151,7 +151,8 @@ SEED_KEYS = {
 
 
 async def test_the_tables_are_those_of_the_seed(tmp_path: Path) -> None:
-    """Columns, types, keys and indexes of 004 §9.1; what is added has defaults, and no index is over text: R-263 to R-268."""
+    """Columns, types, keys and indexes of 004 §9.1; what is added has defaults, and no index is over text: R-263 to
+    R-268."""
     from interlingua.sessions import open_storage
 
     open_storage(f"sqlite:///{tmp_path}/a.db").close()
@@ -174,7 +175,7 @@ async def test_the_tables_are_those_of_the_seed(tmp_path: Path) -> None:
 
 
 async def test_the_tables_are_alike_on_both_engines(open_sessions: Open) -> None:
-    """Every column of every row can be asked for, and calls of a status are found by their index."""
+    """Every column of every row can be queried, and calls of a status are found by their index."""
     from interlingua.sessions.rows import _TABLE_OF
 
     sessions = await open_sessions()
@@ -193,7 +194,7 @@ async def test_the_tables_are_alike_on_both_engines(open_sessions: Open) -> None
 
 
 async def test_a_database_with_the_seeds_tables_alone_is_taken_over(tmp_path: Path) -> None:
-    """What the seed's own statements wrote is there, and goes on."""
+    """Rows that the seed's own statements wrote are present, and the session continues."""
     from interlingua.sessions import Sessions
     from interlingua.sessions.tables import SEED as STATEMENTS
 
@@ -218,7 +219,7 @@ async def test_a_database_with_the_seeds_tables_alone_is_taken_over(tmp_path: Pa
 
 
 async def test_a_database_of_a_later_version_is_not_opened(tmp_path: Path) -> None:
-    """Clearly, and without a change."""
+    """The error is clear, and the database is unchanged."""
     from interlingua.sessions import open_storage
 
     open_storage(f"sqlite:///{tmp_path}/a.db").close()
@@ -232,7 +233,7 @@ async def test_a_database_of_a_later_version_is_not_opened(tmp_path: Path) -> No
 
 
 async def filled(sessions: Any) -> Any:
-    """A session with calls, a superseded tail and a price."""
+    """Create a session with calls, superseded last messages and a price."""
     chat = await sessions.create(model=CLAUDE, workspace_path="/work", extra={"title": "gauges"})
     state = {"adapter": "openai_chat", "provider": "openai", "id": "call_1"}
     usage = {"input_tokens": 8, "output_tokens": 42, "cost_usd": None, "pricing_version": None}
@@ -249,12 +250,12 @@ async def filled(sessions: Any) -> Any:
 
 
 def without_ids(messages: list[dict[str, Any]]) -> list[Any]:
-    """What messages say, apart from ids."""
+    """Return messages without their ids."""
     return [(message["role"], message["created_at"], message["metadata"].get("usage")) for message in messages]
 
 
 async def test_an_export_is_imported_whole(open_sessions: Open) -> None:
-    """Under ids of its own beside the old one, or under those that it had where they are free."""
+    """The copy gets new ids next to the original, or keeps the old ids where they are free."""
     sessions = await open_sessions()
     chat = await filled(sessions)
     lines = await chat.export()
@@ -295,7 +296,7 @@ async def test_an_export_is_imported_whole(open_sessions: Open) -> None:
     ids=str,
 )
 async def test_a_bad_import_stores_nothing(open_sessions: Open, lines: list[str]) -> None:
-    """Refused as the input's fault."""
+    """The error is that of an invalid input."""
     sessions = await open_sessions()
     with pytest.raises(InvalidRequest):
         await sessions.import_(lines)
@@ -303,7 +304,7 @@ async def test_a_bad_import_stores_nothing(open_sessions: Open, lines: list[str]
 
 
 async def test_a_fork_begins_as_the_other_was(open_sessions: Open) -> None:
-    """At a message; from there on each goes its own way."""
+    """It begins as the other one was at a message; after it the two are independent."""
     sessions = await open_sessions(Say("Here."))
     chat = await filled(sessions)
     history = await chat.history()
@@ -329,11 +330,12 @@ async def test_a_fork_begins_as_the_other_was(open_sessions: Open) -> None:
         await fork.fork(history[1]["id"])
 
 
-# ---------------------------------------------------------------------------------------------------- prices, lists, deletion
+# ---------------------------------------------------------------------------------------------------- prices, lists,
+# deletion
 
 
 async def test_prices_are_told_beside_those_of_the_day(open_sessions: Open) -> None:
-    """R-114, R-115: the first figures stay, the second stand beside them."""
+    """R-114, R-115: the original costs stay, and the new ones are stored in addition."""
     sessions = await open_sessions()
     chat = await sessions.create()
     usage = {"input_tokens": 8, "output_tokens": 42, "cost_usd": "0.000001", "pricing_version": "before"}
@@ -347,7 +349,7 @@ async def test_prices_are_told_beside_those_of_the_day(open_sessions: Open) -> N
 
 
 async def test_sessions_are_listed_and_found(open_sessions: Open, clock: Clock) -> None:
-    """The newest first, page by page; by an id of anything in them."""
+    """Sessions are listed the newest first, page by page, and found by the id of any part of them."""
     sessions = await open_sessions()
     chats = []
     for _ in range(7):
@@ -368,7 +370,7 @@ async def test_sessions_are_listed_and_found(open_sessions: Open, clock: Clock) 
 
 
 async def test_a_session_is_deleted_with_all_that_belongs_to_it(open_sessions: Open) -> None:
-    """No row of any table is left; another session's are."""
+    """No row of any table is left; those of another session stay."""
     from interlingua.sessions.rows import _TABLE_OF
 
     sessions = await open_sessions()
@@ -392,7 +394,7 @@ async def test_a_session_is_deleted_with_all_that_belongs_to_it(open_sessions: O
 
 
 async def test_sessions_are_deleted_by_age(open_sessions: Open, clock: Clock) -> None:
-    """Those that have not changed for so long, of this tenant."""
+    """The sessions of this tenant that have not changed for that time are deleted."""
     sessions = await open_sessions(Say("x y z", pause=0.01))
     old = [await sessions.create() for _ in range(3)]
     foreign = await sessions.of("other").create()
@@ -412,7 +414,7 @@ async def test_sessions_are_deleted_by_age(open_sessions: Open, clock: Clock) ->
 
 
 async def test_provider_raw_is_kept_and_never_read(open_sessions: Open) -> None:
-    """Whatever stands in it changes nothing: not the rows, not the hash, not what is sent, not what is lost: R-121 to R-125."""
+    """Its content affects neither the rows, nor the hash, nor the sent request, nor the loss: R-121 to R-125."""
     poison = [None, {"type": "tool_use", "id": 5}, {"role": "system", "content": [{"type": 7}]}, {"n": 2**70}]
     sent: list[Any] = []
     for raw in poison:
@@ -432,7 +434,7 @@ async def test_provider_raw_is_kept_and_never_read(open_sessions: Open) -> None:
 
 
 async def test_provider_raw_may_have_a_limit(open_sessions: Open, caplog: pytest.LogCaptureFixture) -> None:
-    """What is longer is dropped, with a warning; the message stays: R-126."""
+    """A longer value is dropped, with a warning; the message stays: R-126."""
     sessions = await open_sessions(raw_limit=100)
     chat = await sessions.create()
     await chat.append([user(), assistant(provider_raw={"x": "y" * 80}), assistant(provider_raw={"x": "secret" * 80})])
@@ -446,7 +448,7 @@ async def test_provider_raw_may_have_a_limit(open_sessions: Open, caplog: pytest
 
 
 async def test_a_key_is_in_no_row(open_sessions: Open) -> None:
-    """Also when the provider repeats it."""
+    """No row contains the key of a provider, even when the provider repeats it."""
     from interlingua.client import Client, FakeTransport, Refuse
     from interlingua.sessions import Sessions
 

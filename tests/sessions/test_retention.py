@@ -1,4 +1,4 @@
-"""Retention: what an operator deletes is gone with everything that belongs to it, and what must not be stored is not."""
+"""Retention: deleted data is gone with everything that belongs to it, and data that must not be stored is not."""
 
 import json
 import subprocess
@@ -23,14 +23,14 @@ SECRET = "The combination of the safe is 4711."
 
 
 def purge(url: str, *words: str) -> tuple[int, Any]:
-    """What the command ends with, and prints."""
+    """Return the exit status and the output of the command."""
     command = [sys.executable, "-m", "interlingua", "sessions", "purge", url, *words, "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, json.loads(done.stdout.partition("\n{")[0])
 
 
 def rows_left(rows: Rows) -> dict[str, int]:
-    """How many rows each table has that has any."""
+    """Return the number of rows of each table that is not empty."""
     counts = {table: rows._do.ask(f"SELECT COUNT(*) FROM {table}")[0][0] for table in _TABLE_OF.values()}
     return {table: count for table, count in counts.items() if count}
 
@@ -41,7 +41,7 @@ def stands_in(folder: Path, text: str) -> bool:
 
 
 async def fill(url: str, age: timedelta, tenant: str = "") -> tuple[str, str]:
-    """A session and a stored response of some age, of a tenant; gives their ids."""
+    """Create a session and a stored response of a given age, of a tenant; return their ids."""
     async with Sessions(url, now=lambda: datetime.now(UTC) - age) as sessions:
         chat = await sessions.of(tenant).create()
         await chat.append([user(SECRET), assistant(call("tu_01HZ0000000000000000000100"))], key="k")
@@ -52,7 +52,7 @@ async def fill(url: str, age: timedelta, tenant: str = "") -> tuple[str, str]:
 
 
 async def test_the_command_deletes_by_age(url: str) -> None:
-    """What has not changed for so long, of one tenant or of all; of what is deleted no row is left."""
+    """It deletes what has not changed for that time, of one tenant or of all; no row of it is left."""
     await fill(url, timedelta(days=40))
     young = await fill(url, timedelta(days=3))
     await fill(url, timedelta(days=50), "acme")
@@ -69,7 +69,7 @@ async def test_the_command_deletes_by_age(url: str) -> None:
 
 
 async def test_the_command_deletes_by_id_and_tenant(url: str) -> None:
-    """Nothing of another tenant, and an id of nothing is told when the others are deleted."""
+    """It deletes nothing of another tenant; an unknown id is reported after the others are deleted."""
     mine, theirs = await fill(url, timedelta(0)), await fill(url, timedelta(0), "acme")
     status, _ = purge(url, mine[0], mine[1], theirs[0], "nothing")
     assert status == 2
@@ -83,7 +83,7 @@ async def test_the_command_deletes_by_id_and_tenant(url: str) -> None:
 
 
 async def test_what_is_deleted_stands_in_no_page_of_the_file(tmp_path: Path) -> None:
-    """SQLite overwrites it; its log goes when the last one closes the database."""
+    """SQLite overwrites deleted data; its log is removed when the last connection is closed."""
     file = tmp_path / "chats.db"
     await fill(f"sqlite:///{file}", timedelta(days=2))
     assert stands_in(tmp_path, SECRET)
@@ -103,7 +103,7 @@ async def test_what_is_deleted_stands_in_no_page_of_the_file(tmp_path: Path) -> 
     ],
 )
 async def test_words_that_do_not_say_what_delete_nothing(tmp_path: Path, words: list[str]) -> None:
-    """And a file that is not there is not made."""
+    """Arguments that do not select anything delete nothing, and a missing file is not created."""
     url = f"sqlite:///{tmp_path}/chats.db"
     await fill(url, timedelta(days=400))
     assert purge(url, *words)[0] == 2
@@ -123,7 +123,8 @@ async def test_ages() -> None:
 
 
 async def test_objects_are_deleted_by_age(open_sessions: Open, clock: Clock) -> None:
-    """A conversation is as old as its last part; what a younger one goes on from stays, named by nobody, as long as that."""
+    """A conversation is as old as its last part; an object that a younger one continues stays, hidden, as long as
+    that."""
     sessions = await open_sessions()
     objects, other = Objects(sessions), Objects(sessions).of("other")
     await objects.put(

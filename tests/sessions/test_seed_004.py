@@ -1,4 +1,4 @@
-"""The seven tests that seed 004 §11.1 demands, by its order and in sessions: R-284 to R-290."""
+"""The seven tests that seed 004 §11.1 demands, in its order and in sessions: R-284 to R-290."""
 
 import logging
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Open = Callable[..., Any]
 
 @pytest.mark.parametrize("adapter", adapters.names())
 async def test_1_round_trip_per_adapter(open_sessions: Open, adapter: str) -> None:
-    """Canonical, wire, answer, canonical, stored, read, wire again: the same bytes for the same provider."""
+    """Canonical, wire, response, canonical, stored, read, wire again: the same bytes for the same provider."""
     fake = FakeTransport(Say("I look.", calls=[("look", {"at": [1, {"é": None}]})]), Say("Seen."), Say("Again."))
     client = Client(fake, registry=every_wire(), retry="none")
     sessions = Sessions((await open_sessions())._opened(), client=client, model=f"every:{adapter}")
@@ -43,7 +43,7 @@ async def test_1_round_trip_per_adapter(open_sessions: Open, adapter: str) -> No
 
 
 async def test_2_cross_provider_continuity(open_sessions: Open) -> None:
-    """Turns at two providers, saved, opened again, gone on with at a third: every id resolves."""
+    """Turns at two providers are saved, opened again and continued at a third: every id resolves."""
     third = "gemini:gemini-2.5-pro"
     sessions = await open_sessions(*[Say("I look.", calls=[("look", {"n": 1})]), Say("Seen.")] * 5)
     chat = await sessions.create()
@@ -62,7 +62,7 @@ async def test_2_cross_provider_continuity(open_sessions: Open) -> None:
 
 
 async def test_3_swap_against_capabilities(open_sessions: Open) -> None:
-    """Rejected with a clear error; nothing changes."""
+    """The swap is rejected with a clear error; nothing changes."""
     client = Client(FakeTransport(), registry=with_blind())
     sessions = Sessions((await open_sessions())._opened(), client=client)
     chat = await sessions.create(model=CLAUDE)
@@ -120,7 +120,7 @@ async def test_6_lossy_projection_logging(open_sessions: Open, caplog: pytest.Lo
 
 
 async def test_7_cost_computation(open_sessions: Open) -> None:
-    """A known conversation with mocked answers costs what it must."""
+    """A known conversation with mocked responses has the expected cost."""
     counts = [{"input_tokens": 8, "output_tokens": 42}, {"input_tokens": 1_000_000, "output_tokens": 0}]
     sessions = await open_sessions(*(Say("x", usage=count) for count in counts))
     chat = await sessions.create()

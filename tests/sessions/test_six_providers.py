@@ -1,4 +1,5 @@
-"""Six providers in turn through one session of 60 turns, opened anew for each, gone on with at a seventh: R-023, R-106, R-285."""
+"""Six providers alternate in one session of 60 turns, opened again for each; a seventh continues it: R-023, R-106,
+R-285."""
 
 import itertools
 from importlib.resources import files
@@ -39,7 +40,7 @@ MEMBERS: dict[str, Any] = {"tools": TOOLS, "max_output_tokens": 500}
 
 
 class Recorded(ReplayTransport):
-    """Recorded answers: two calls to what the user says, words to results. Keeps what was sent."""
+    """A transport that answers a user message with two calls, and results with text. It keeps the sent requests."""
 
     def __init__(self) -> None:
         folder = files("interlingua.client").joinpath("exchanges")
@@ -49,18 +50,18 @@ class Recorded(ReplayTransport):
         self.sent: list[Sent] = []
 
     async def send(self, url: str, headers: Any, body: bytes, idle: float | None) -> Any:
-        """Notes it, and answers."""
+        """Record the request, and answer it."""
         self.sent.append(Sent(url, dict(headers), body))
         return await super().send(url, headers, body, idle)
 
 
 def registry() -> Registry:
-    """Every provider is configured."""
+    """Return a registry in which every provider is configured."""
     return open_registry()
 
 
 async def answer(chat: Chat, model: str, *, streamed: bool) -> dict[str, Any]:
-    """An answer, whose loss is what the preview said."""
+    """Generate an answer, and check that its loss equals that of the preview."""
     [row] = await chat.preview(model, **MEMBERS)
     if streamed:
         async with chat.stream(**MEMBERS) as stream:
@@ -77,7 +78,7 @@ async def answer(chat: Chat, model: str, *, streamed: bool) -> dict[str, Any]:
 
 
 async def turn(chat: Chat, model: str, number: int) -> None:
-    """What the user says, two calls, their results, words."""
+    """Run one turn: a user message, two calls, their results, a text."""
     await chat.swap(model, **MEMBERS)
     await chat.append({"role": "user", "content": [{"type": "text", "text": f"Read both gauges, {number}."}]})
     called = await answer(chat, model, streamed=number % 2 == 0)
@@ -90,7 +91,7 @@ async def turn(chat: Chat, model: str, number: int) -> None:
 
 @pytest.mark.timeout(300)
 async def test_six_providers_alternate_and_a_seventh_goes_on(url: str) -> None:
-    """All ids resolve, each provider gets its own state back, and every loss was told before."""
+    """All ids resolve, each provider gets its own state back, and the preview contained every loss."""
     session_id = ""
     sent: dict[str, Sent] = {}
     for number, model in zip(range(TURNS + 1), itertools.chain(SIX * (TURNS // len(SIX)), [SEVENTH]), strict=True):
@@ -119,7 +120,7 @@ async def test_six_providers_alternate_and_a_seventh_goes_on(url: str) -> None:
 
 
 async def demand_paired(one: Sent) -> None:
-    """In what was sent, every result names a call in front of it, and no call is without one."""
+    """Check that in a sent request every result has a call before it, and every call a result."""
     open_calls: list[str] = []
     for message in one.request["messages"]:
         for block in message["content"]:
@@ -131,7 +132,7 @@ async def demand_paired(one: Sent) -> None:
 
 
 async def demand_own_state(chat: Chat, one: Sent, history: list[dict[str, Any]]) -> None:
-    """What the first provider signed and named comes back to it as it was; nothing of others' does."""
+    """Check that the first provider gets its own signatures and ids back verbatim, and none of other providers."""
     ours = [
         block
         for message in history

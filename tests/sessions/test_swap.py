@@ -1,4 +1,4 @@
-"""Changing the model of a session: carried out, refused, queued; what it would lose is told before."""
+"""Change the model of a session: executed, refused, queued; the preview shows the loss."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ BLIND = "anthropic:claude-haiku-4-5-text-only"
 
 
 def with_blind() -> Registry:
-    """The registry, with the model of the seed's example in it."""
+    """Return the registry with the model of the seed's example."""
     models = data("models")
     row = {"title": "Haiku-text-only", "adapter": "anthropic_messages", "capabilities": {"supports_images": False}}
     providers = data("providers")["providers"].values()
@@ -32,7 +32,7 @@ def with_blind() -> Registry:
 
 
 async def told(chat: Any, name: str) -> list[dict[str, Any]]:
-    """The payloads of the events of a type."""
+    """Return the payloads of the events of a type."""
     last = (await chat.info()).revision
     found: list[dict[str, Any]] = []
     async for one in chat.watch():
@@ -44,7 +44,7 @@ async def told(chat: Any, name: str) -> list[dict[str, Any]]:
 
 
 async def test_a_swap_is_by_command(open_sessions: Open) -> None:
-    """The next answer is the other model's: mode manual, with the seed's reason; `-` clears it: R-227."""
+    """The other model gives the next answer: mode manual, with the seed's reason; `-` clears it: R-227."""
     sessions = await open_sessions(Say("One."), Say("Two."), Say("Three."))
     chat = await sessions.create()
     await chat.say("Hi")
@@ -65,7 +65,7 @@ async def test_a_swap_is_by_command(open_sessions: Open) -> None:
 
 
 async def test_an_answer_may_be_asked_of_another_model_once(open_sessions: Open) -> None:
-    """Named for one answer, the session's own stays; a word at the beginning of what is said does it as well."""
+    """A model may be named for one answer, also by a word at the start of the message; the session's model stays."""
     sessions = await open_sessions(Say("One."), Say("Two."), Say("Three."))
     chat = await sessions.create(model=GPT)
     assert (await chat.say("Hi", model=CLAUDE))["model"] == CLAUDE
@@ -76,7 +76,7 @@ async def test_an_answer_may_be_asked_of_another_model_once(open_sessions: Open)
 
 
 async def test_a_swap_that_breaks_the_history_is_refused(open_sessions: Open) -> None:
-    """The exact words, one event, nothing changed: R-226, R-286."""
+    """The error has the exact text, there is one event, and nothing changes: R-226, R-286."""
     from interlingua.client import Client, FakeTransport
     from interlingua.sessions import Sessions
 
@@ -106,7 +106,7 @@ async def test_a_swap_that_breaks_the_history_is_refused(open_sessions: Open) ->
 
 
 async def test_a_swap_in_a_turn_waits_for_its_end(open_sessions: Open) -> None:
-    """While an answer comes, and while calls of the turn are open; the last word counts: R-229."""
+    """It waits while an answer arrives, and while calls of the turn are open; the last command counts: R-229."""
     sessions = await open_sessions(Say("I look.", calls=[("look", {})]), Say("Seen."), Say("By another."))
     chat = await sessions.create(model=CLAUDE)
     async with chat.stream("Look") as stream:
@@ -126,7 +126,7 @@ async def test_a_swap_in_a_turn_waits_for_its_end(open_sessions: Open) -> None:
 
 
 async def test_a_queued_swap_is_looked_at_again(open_sessions: Open) -> None:
-    """What has come since may be in its way: then it is refused, with the event, and the old model goes on."""
+    """Later messages may prevent it: then it is refused, with the event, and the old model continues."""
     from interlingua.client import Client, FakeTransport
     from interlingua.sessions import Sessions
 
@@ -149,7 +149,7 @@ async def test_a_queued_swap_is_looked_at_again(open_sessions: Open) -> None:
 
 
 async def test_the_loss_of_a_swap_is_told_before_it(open_sessions: Open) -> None:
-    """Preview, swap and answer tell the same: R-280."""
+    """Preview, swap and answer report the same loss: R-280."""
     sessions = await open_sessions(Say("It is 5.", thinking="2 and 3"), Say("Yes."))
     chat = await sessions.create(model=CLAUDE)
     await chat.say("2 + 3?")
@@ -166,7 +166,7 @@ async def test_the_loss_of_a_swap_is_told_before_it(open_sessions: Open) -> None
 
 
 async def test_at_home_nothing_is_lost(open_sessions: Open) -> None:
-    """State goes back to its provider, after another one has answered in between: R-105, R-121."""
+    """A provider gets its state back after another one has answered in between: R-105, R-121."""
     steps = [Say("I look.", thinking="hm", calls=[("look", {"n": 1})]), Say("Seen."), Say("Back.")]
     sessions = await open_sessions(*steps)
     chat = await sessions.create(model=CLAUDE)

@@ -1,4 +1,4 @@
-"""Random walks: whatever is done in whatever order, every rule holds and the rows of calls equal their rebuild: R-086."""
+"""Random walks: after any sequence of actions, every rule holds and the rows of calls equal their rebuild: R-086."""
 
 import random
 from collections.abc import Callable
@@ -17,7 +17,7 @@ STEPS = 60
 
 
 def script(chance: random.Random) -> list[Any]:
-    """Answers of every kind."""
+    """Return answers of every kind."""
     kinds = (
         lambda: Say("words of an answer"),
         lambda: Say("look", calls=[("look", {"n": 1})]),
@@ -30,7 +30,7 @@ def script(chance: random.Random) -> list[Any]:
 
 
 async def step(chats: list[Any], chance: random.Random, number: int) -> None:
-    """One thing that somebody may do."""
+    """Run one random action."""
     chat = chance.choice(chats)
     pending = await chat.calls("pending")
     members = {"loss_policy": {"unanswered": "placeholder"}, "max_output_tokens": 9}
@@ -62,7 +62,7 @@ async def step(chats: list[Any], chance: random.Random, number: int) -> None:
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("seed", range(4))
 async def test_every_rule_holds_after_every_step(open_sessions: Open, seed: int) -> None:
-    """Refused or carried out, a step leaves a sound session."""
+    """After each step, refused or executed, the session keeps all rules."""
     chance = random.Random(seed)
     sessions = await open_sessions(*script(chance), model=GPT)
     chats = [await sessions.create()]

@@ -120,7 +120,7 @@ def run(arguments: Sequence[str]) -> int:
         words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
         if words:  # without a message, the help was shown
             command = getattr(getattr(problem, "ctx", None), "command_path", "interlingua")
-            told = InvalidRequest(f"{words.rstrip('.')}; see {command} --help")
-            return report_error(told, as_json="--json" in arguments)
+            error = InvalidRequest(f"{words.rstrip('.')}; see {command} --help")
+            return report_error(error, as_json="--json" in arguments)
         return 2
     return status if isinstance(status, int) else 0

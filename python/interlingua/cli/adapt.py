@@ -124,8 +124,8 @@ def _print_loss(report: list[Entry], *, whole: bool) -> None:
     elif report:
         # no loss is silent, not even on a terminal
         counts = Counter(entry["severity"] for entry in report)
-        told = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "representation") if counts[word])
-        say(f"interlingua: {told}; use --loss for the report")
+        summary = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "representation") if counts[word])
+        say(f"interlingua: {summary}; use --loss for the report")
 
 
 def _require_wire(option: str, provider: str | None, wire: str) -> None:
@@ -224,7 +224,7 @@ def _error_answer(given: bytes) -> tuple[int | None, dict[str, str], bytes | str
         raise InvalidRequest("headers must be an object of strings", path="/headers")
     body = value["body"]
     text = body if isinstance(body, str) else b"" if body is None else json.dumps(body)
-    return value["status"], {str(name): str(told) for name, told in headers.items()}, text
+    return value["status"], {str(name): str(header) for name, header in headers.items()}, text
 
 
 def _strictly(strict: str | None) -> Data:

@@ -27,11 +27,11 @@ def key(
 
     if keys is not None and signing_secret is None:
         raise InvalidRequest("for an existing key, only its AWS credentials can be printed: give --signing-secret")
-    told: dict[str, Any] = {}
+    output: dict[str, Any] = {}
     if keys is None:
         made = new_key()
         sha256 = digest(made)
-        told = {"key": made, "row": {"name": name, "sha256": sha256}}
+        output = {"key": made, "row": {"name": name, "sha256": sha256}}
     else:
         found = [one.digest for one in read_keys(keys) if one.name == name]
         if not found:
@@ -39,14 +39,14 @@ def key(
         sha256 = found[0]
     if signing_secret is not None:
         secret = signing_key(read_signing_secret(signing_secret), sha256)
-        told["aws"] = {"access_key_id": access_key_id(sha256), "secret_access_key": secret}
+        output["aws"] = {"access_key_id": access_key_id(sha256), "secret_access_key": secret}
     if as_json:
-        print_json(told)
+        print_json(output)
         return
-    if "key" in told:
-        write(told["key"].encode() + b"\n")
-    if "aws" in told:
-        lines = (f"AWS_{member.upper()}={value}\n" for member, value in told["aws"].items())
+    if "key" in output:
+        write(output["key"].encode() + b"\n")
+    if "aws" in output:
+        lines = (f"AWS_{member.upper()}={value}\n" for member, value in output["aws"].items())
         write("".join(lines).encode())
-    if "row" in told:
-        say(f"add this row to the list `keys` of the file for serve --keys: {json.dumps(told['row']).decode()}")
+    if "row" in output:
+        say(f"add this row to the list `keys` of the file for serve --keys: {json.dumps(output['row']).decode()}")

@@ -396,8 +396,8 @@ def _warn_without_keys(registry: Any) -> None:
     """Log that no provider has a key; without this, the first call would reveal it."""
     standing = [registry.standing(name) for name in registry.providers()]
     if not any(one["configured"] and not one["local"] for one in standing):
-        told = "the environment has no key of a provider; interlingua providers lists the variables"
-        logging.getLogger("interlingua.service").info(told)
+        message = "the environment has no key of a provider; interlingua providers lists the variables"
+        logging.getLogger("interlingua.service").info(message)
 
 
 def _end_with_parent(stopping: asyncio.Event) -> None:

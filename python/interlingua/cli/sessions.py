@@ -100,8 +100,8 @@ def import_(
                     try:
                         chat = await opened.of(tenant).import_(lines, keep_ids=keep_ids)
                     except InvalidRequest as problem:
-                        told = f"{shown(file)}: the session that begins on line {first}: {problem.message}"
-                        raise InvalidRequest(told, violations=problem.violations) from None
+                        message = f"{shown(file)}: the session that begins on line {first}: {problem.message}"
+                        raise InvalidRequest(message, violations=problem.violations) from None
                     found.append(chat.id)
         finally:
             if as_json:

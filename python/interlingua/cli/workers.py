@@ -83,8 +83,8 @@ class Worker:
 
 def this_worker() -> Worker | None:
     """Return the settings of this process as a worker; None where it is not a worker."""
-    told = os.environ.get(VARIABLE)
-    return None if told is None else Worker(**json.loads(told))
+    settings = os.environ.get(VARIABLE)
+    return None if settings is None else Worker(**json.loads(settings))
 
 
 def serve_with_workers(

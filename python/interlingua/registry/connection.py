@@ -172,15 +172,18 @@ def _path(base: str) -> str:
 
 def _filled(base: str, places: Mapping[str, Mapping[str, Any]], environment: Mapping[str, str]) -> str | None:
     """Return the address with its placeholders filled from the environment; None while one is missing."""
-    for place, told in places.items():
+    for place, definition in places.items():
         value = next(
-            (value for name in told["env"] if (value := environment.get(name, "").strip())), told.get("default")
+            (value for name in definition["env"] if (value := environment.get(name, "").strip())),
+            definition.get("default"),
         )
         if value is None:
             return None
         if not _PLACE.match(value):
-            raise InvalidRequest(f"{' or '.join(told['env'])} may contain only letters, digits and the signs - _ . :")
-        written: Mapping[str, str] = told.get("written", {})
+            raise InvalidRequest(
+                f"{' or '.join(definition['env'])} may contain only letters, digits and the signs - _ . :"
+            )
+        written: Mapping[str, str] = definition.get("written", {})
         base = base.replace(f"{{{place}}}", written.get(value, written.get("*", "{}")).replace("{}", value))
     return base
 
@@ -190,9 +193,9 @@ def address_variables(row: Mapping[str, Any], environment: Mapping[str, str]) ->
     places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
     empty = [
         name
-        for told in places.values()
-        if "default" not in told and not any(environment.get(name, "").strip() for name in told["env"])
-        for name in told["env"]
+        for definition in places.values()
+        if "default" not in definition and not any(environment.get(name, "").strip() for name in definition["env"])
+        for name in definition["env"]
     ]
     return [*empty, *row.get("base_url_env", {})]
 
@@ -208,7 +211,7 @@ def shown(address: str | None) -> str | None:
 def every_address_variable(row: Mapping[str, Any]) -> list[str]:
     """Return all variables that affect the address, set or not."""
     places: Mapping[str, Mapping[str, Any]] = row.get("places", {})
-    named = [name for told in places.values() for name in told["env"]]
+    named = [name for definition in places.values() for name in definition["env"]]
     return list(dict.fromkeys([*named, *row.get("base_url_env", {})]))
 
 

@@ -49,8 +49,8 @@ def signing(row: Mapping[str, Any], base_url: str | None, environment: Mapping[s
     if about is None:
         return None
     found = _REGION_IN_HOST.search(base_url or "")
-    told = (environment.get(name, "").strip() for name in ("AWS_REGION", "AWS_DEFAULT_REGION"))
-    region = found[1] if found else next((name for name in told if name), _REGION)
+    regions = (environment.get(name, "").strip() for name in ("AWS_REGION", "AWS_DEFAULT_REGION"))
+    region = found[1] if found else next((name for name in regions if name), _REGION)
     return Signing(about["scheme"], about["service"], region, credentials(environment))
 
 

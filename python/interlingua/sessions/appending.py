@@ -178,9 +178,9 @@ def demand_sound(messages: Iterable[tuple[int, Message]], rules: Rules) -> None:
 
 
 def _private(metadata: dict[str, Any]) -> list[Violation]:
-    told = "a principal is a pseudonym, usr_ or team_ and a ULID; an e-mail address is not stored"
+    text = "a principal is a pseudonym, usr_ or team_ and a ULID; an e-mail address is not stored"
     return [
-        {"rule": "pseudonymous", "path": f"/metadata/{name}", "message": told}
+        {"rule": "pseudonymous", "path": f"/metadata/{name}", "message": text}
         for name in ("user_id", "team_id")
         if "@" in (metadata.get(name) or "")
     ]
@@ -309,8 +309,8 @@ def _demand_paired(change: Change, messages: list[Message], known: dict[str, Too
             where = f"/{position}/content/{place}"
             if block.get("type") == "tool_use":
                 if block["id"] in asked or block["id"] in ours:
-                    told = "another call has this id; a retry gets an id of its own"
-                    found.append({"rule": "tool_id_unique", "path": f"{where}/id", "message": told})
+                    text = "another call has this id; a retry gets an id of its own"
+                    found.append({"rule": "tool_id_unique", "path": f"{where}/id", "message": text})
                 asked.add(block["id"])
                 home = open_calls if status_of(message) == "complete" else ended
                 home.add(block["id"])
@@ -320,14 +320,14 @@ def _demand_paired(change: Change, messages: list[Message], known: dict[str, Too
                     open_calls.discard(identity)
                     ended.add(identity)
                 elif identity not in ended:
-                    told = "no call before this result has this id"
-                    found.append({"rule": "result_has_call", "path": path, "message": told})
+                    text = "no call before this result has this id"
+                    found.append({"rule": "result_has_call", "path": path, "message": text})
                 elif (call := known.get(identity)) is not None and call.status == calls.CANCELLED:
-                    told = "the call was cancelled: it takes no result"
-                    found.append({"rule": "call_cancelled", "path": path, "message": told})
+                    text = "the call was cancelled: it takes no result"
+                    found.append({"rule": "call_cancelled", "path": path, "message": text})
                 else:
-                    told = "the call has a result already"
-                    found.append({"rule": "one_result_per_call", "path": path, "message": told})
+                    text = "the call has a result already"
+                    found.append({"rule": "one_result_per_call", "path": path, "message": text})
     if found:
         raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
 

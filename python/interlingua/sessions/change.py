@@ -26,7 +26,7 @@ class Change:
         self.marks = marks
         self.now = marks.now()
         self.events: list[Event] = []
-        self._told = row.revision
+        self._written_revision = row.revision
         self._stored = row
 
     @classmethod
@@ -97,7 +97,7 @@ class Change:
 
     def write_events(self) -> None:
         """Write the events alone, for a session whose row was just inserted."""
-        new = self.events[len(self.events) - (self.row.revision - self._told) :]
+        new = self.events[len(self.events) - (self.row.revision - self._written_revision) :]
         self.rows.insert(
             EventRow(
                 tenant=self.rows.tenant,
@@ -108,6 +108,6 @@ class Change:
                 event_json=json.dumps(event).decode(),
                 created_at=self.now,
             )
-            for revision, event in enumerate(new, start=self._told + 1)
+            for revision, event in enumerate(new, start=self._written_revision + 1)
         )
-        self._told = self.row.revision
+        self._written_revision = self.row.revision

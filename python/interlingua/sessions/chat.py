@@ -183,8 +183,8 @@ class Chat:
             live = [from_row(row) for row in stored if row.superseded_by is None]
             broken = check(live, profile or self._sessions.rules.profile)
             if calls.rebuilt(stored) != rows.calls(self.id):
-                told = "the rows of tool calls differ from the messages"
-                broken.append({"rule": "tool_calls", "path": "", "message": told})
+                text = "the rows of tool calls differ from the messages"
+                broken.append({"rule": "tool_calls", "path": "", "message": text})
             return broken
 
         return await self._sessions.read(found)

@@ -63,7 +63,7 @@ class Generating:
         self.members = dict(members)
         self.names = Names(lambda _: sessions.marks.tool_id())
         self.swapped: str | None = None
-        self.told: list[Event] = []
+        self.turn_events: list[Event] = []
 
     # ---------------------------------------------------------------------------------------------- whole
 
@@ -125,7 +125,7 @@ class Generating:
                     await self.end(given, None, "cancelled")
             raise
         if isinstance(found, Turn):
-            self.told = sessions.noting(found.turn_id)
+            self.turn_events = sessions.noting(found.turn_id)
         return found
 
     async def choose(self, turn: Turn) -> Choice:
@@ -181,7 +181,7 @@ class Generating:
             self.swapped = queued
             return queued
         self.swapped = ""
-        self.told.append(
+        self.turn_events.append(
             envelope(
                 ROUTING_CONSTRAINT_FAILURE,
                 verdict["payload"],
@@ -196,12 +196,12 @@ class Generating:
     async def end(self, turn: Turn, message: Message | None, category: str | None = None) -> Message | None:
         """End the turn with what arrived. This completes even when the caller is cancelled meanwhile."""
         sessions = self.sessions
-        told = list(self.told)
+        events = list(self.turn_events)
 
         def ended(change: Change) -> Message | None:
-            return turns.end(change, turn, message, sessions.rules, told=told, swapped=self.swapped, category=category)[
-                0
-            ]
+            return turns.end(
+                change, turn, message, sessions.rules, events=events, swapped=self.swapped, category=category
+            )[0]
 
         try:
             return await _to_its_end(sessions.change(turn.session_id, ended))

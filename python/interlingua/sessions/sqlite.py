@@ -170,8 +170,8 @@ def _storage_failures() -> Generator[None]:
 
 def _translated(problem: BaseException) -> BaseException:
     if isinstance(problem, sqlite3.IntegrityError):
-        told = f"the database refuses a row ({problem.sqlite_errorname}); nothing was written"
-        return StorageFailed(told, retryable=False)
+        text = f"the database refuses a row ({problem.sqlite_errorname}); nothing was written"
+        return StorageFailed(text, retryable=False)
     if isinstance(problem, sqlite3.Error):
         name = getattr(problem, "sqlite_errorname", type(problem).__name__)
         why = next((f": {words}" for kind, words in _MEANINGS.items() if name.startswith(kind)), "")

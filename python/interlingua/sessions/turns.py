@@ -64,19 +64,19 @@ def end(
     message: Message | None,
     rules: Rules,
     *,
-    told: list[Event],
+    events: list[Event],
     swapped: str | None = None,
     category: str | None = None,
 ) -> tuple[Message | None, int]:
     """End a turn with its answer, or with none when nothing had arrived; return the stored answer, and the revision.
 
-    `told` are events that occurred in the turn. `swapped` states that the queued swap was carried out (a model, or `-`
+    `events` are events that occurred in the turn. `swapped` states that the queued swap was carried out (a model, or `-`
     for none) or refused (empty). `category` is why there is no whole answer. Raises `Conflict` when the lease was lost.
     """
     _demand_ours(change, turn)
     if swapped is not None:
         _carry_out(change, turn, swapped)
-    for event in told:
+    for event in events:
         change.take(event)
     whole = None
     if message is not None and message["content"]:

@@ -1,8 +1,8 @@
 """
 The envelope of a failed result, for wires whose results have no mark of failure.
 
-The failure is told in the first line of the text. A result of none that begins so itself is guarded by another line, so
-both are read back as they were (spec/adapters/openai_chat.md#envelope).
+The first line of the text states the failure. If the text of a successful result begins with such a line itself,
+another line is written before it. So both are read back as they were (spec/adapters/openai_chat.md#envelope).
 """
 
 from typing import Any, Final
@@ -13,11 +13,11 @@ TOOL_ERROR: Final = "[tool_error]"
 TOOL_OK: Final = "[tool_ok]"
 
 MARK: Final = "[tool_"
-"""How every envelope begins: a text that begins otherwise needs no second look."""
+"""The beginning of every envelope: a text without it needs no further check."""
 
 
 def is_enveloped(text: str) -> bool:
-    """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
+    """Whether a text begins like an envelope: one of a failure, or one that protects such a beginning."""
     if not text.startswith(MARK):
         return False
     while text.startswith(TOOL_OK + "\n"):
@@ -26,7 +26,7 @@ def is_enveloped(text: str) -> bool:
 
 
 def envelop(parts: list[Wire], kind: str, *, failed: bool) -> None:
-    """Writes the line that a result needs into its first text; `kind` is the type of a text part on the wire."""
+    """Add the line that a result needs to its first text; `kind` is the type of a text part on the wire."""
     first = parts[0] if parts and parts[0].get("type") == kind and isinstance(parts[0].get("text"), str) else None
     if failed:
         line = TOOL_ERROR
@@ -41,13 +41,13 @@ def envelop(parts: list[Wire], kind: str, *, failed: bool) -> None:
 
 
 def open_envelope(blocks: list[dict[str, Any]]) -> bool:
-    """Takes the envelope off the first text. Whether it told of a failure."""
+    """Remove the envelope from the first text; return whether it stated a failure."""
     if not blocks or blocks[0]["type"] != "text" or not is_enveloped(blocks[0]["text"]):
         return False
     text = blocks[0]["text"]
     line, _, rest = text.partition("\n")
     if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
-        if len(blocks[0]) > 2:  # the part has more than its text: it stays, without any
+        if len(blocks[0]) > 2:  # the part has more than its text: it stays, with an empty text
             blocks[0] = {**blocks[0], "text": ""}
         else:
             del blocks[0]

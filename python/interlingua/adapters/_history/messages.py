@@ -1,6 +1,9 @@
 """
-Messages of a history, as the wires say them that have one message or item for each canonical one: what they read, write and
-report alike. Each wire sorts blocks into its members itself.
+Messages of a history on the wires that have one message or item for each canonical message: the code that is the same
+for them when they read, write and report. Each wire sorts blocks into its members itself.
+
+`finish`, `report_beside` and `report_state` report what is lost of an item. The docstring of `_engine` lists all such
+functions, and which of them includes which.
 """
 
 from collections.abc import Callable, Collection, Container
@@ -31,10 +34,11 @@ Block = dict[str, Any]
 Item = dict[str, Any]
 Message = dict[str, Any]
 Members = dict[str, list[tuple[int, Any]]]
-"""What stands in the members of a message, in the order that they have on the wire: each value with the position of its block."""
+"""The members of a message in the order of the wire; each value in a member has the position of its block."""
 
 OF_MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
-"""The members of a message that a wire without names and marks of messages says or need not say; below, those of blocks."""
+"""The members of a message of which a wire without names and cache marks of messages need not report a loss. The
+following constants are the same for blocks."""
 OF_TEXT: Final = BLOCK_MEMBERS - {"cache"} | {"text"}
 OF_THINKING: Final = THINKING_MEMBERS - {"cache", "signature"}
 OF_RESULT: Final = RESULT_MEMBERS - {"cache"}
@@ -46,11 +50,13 @@ OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin",
 def read_messages(
     messages: Any, read: Callable[[Any, Any], Message], reading: Reading, member: str = "messages"
 ) -> list[Message]:
-    """All messages, which are this member of a body. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+    """Read all messages, the list that is the member `member` of a body.
+
+    Raises `InvalidWire` with the pointer of the message that cannot be read."""
     if type(messages) is not list:
         raise InvalidWire("messages must be a list", path=f"/{member}", adapter=reading.endpoint.adapter)
     found: list[Message] = []
-    disorder = False  # messages stand between calls and their results
+    disorder = False  # other messages are between calls and their results
     try:
         for message in messages:
             waits = bool(reading.open)
@@ -65,7 +71,7 @@ def read_messages(
 
 
 def result_message(call: str, content: list[Block], reading: Reading, wire_id: str | None = None) -> Message:
-    """The message of the result of a call. `wire_id` is kept where no call tells it."""
+    """The message of the result of a call. `wire_id` is given and kept if it is not that of the call."""
     block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if content and open_envelope(content):
         block["is_error"] = True
@@ -76,7 +82,8 @@ def result_message(call: str, content: list[Block], reading: Reading, wire_id: s
 
 
 def other_members(item: Wire, known: Container[str], spellings: Spellings, *place: str) -> Item:
-    """The members of an item, at a `place`, that the contract has no word for. Null says nothing, and goes to `spellings`."""
+    """The members of an item that have no canonical counterpart; `place` is where the item is. A null is kept in
+    `spellings` instead."""
     others: Item = {}
     for name, value in item.items():
         if name in known:
@@ -92,7 +99,8 @@ def other_members(item: Wire, known: Container[str], spellings: Spellings, *plac
 
 
 def plain_message(message: Message) -> Wire | None:
-    """A message of one text alone, as most are, which all these wires say alike; None for any other."""
+    """Write a message that has nothing but one text, as most have: all these wires write it alike. None for any other
+    message."""
     content: list[Block] = message["content"]
     if len(message) == 2 and len(content) == 1 and message["role"] in _PLAIN_ROLES:
         block = content[0]
@@ -105,7 +113,8 @@ _PLAIN_ROLES: Final = ("user", "assistant", "system")
 
 
 def first_call(content: list[Block]) -> int:
-    """Where the calls begin in a turn as most are: a text or none, and nothing but calls behind it. -1 for any other turn."""
+    """The position of the first call in a turn of the most frequent shape: at most one text, then nothing but calls. -1
+    for any other turn."""
     begin = 0
     if not content:
         return -1
@@ -120,7 +129,9 @@ def first_call(content: list[Block]) -> int:
 
 
 def finish(item: Item, wire: Wire, covered: frozenset[str], writing: Writing, path: Path) -> Wire:
-    """Puts the own members of an item on what is written of it; reports what else it holds beside the members `covered`."""
+    """Write the `fields` of an item's own state to the written item, and report the rest (`report_beside`).
+
+    `covered` are the canonical members that are written or reported elsewhere."""
     state: Item | None = item.get("provider_state")
     if state is not None and (fields := state.get("fields")) and writing.endpoint.owns(state):
         for name, value in fields.items():
@@ -130,8 +141,11 @@ def finish(item: Item, wire: Wire, covered: frozenset[str], writing: Writing, pa
 
 
 def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: Path, *, fields: bool = True) -> None:
-    """Reports what an item holds beside the members `covered`, and of its own state the signature and, where the wire has no
-    item for them, the `fields`."""
+    """Report the state of an item (`report_state`) and its members that are not `covered` (`report_not_written`).
+
+    `fields`: the `fields` of a state that the endpoint owns are reported, too, because no item is written that could
+    have them.
+    """
     report_state(item, writing, path, fields=fields)
     report_not_written(item, covered, writing.loss, path)
 
@@ -146,9 +160,10 @@ def native_item(
     *,
     fields: bool = True,
 ) -> Any:
-    """An item of this wire that is kept whole, verbatim; `kind` is what the item says of itself. What stands around it is reported.
+    """Return an item of this wire that an opaque block holds, verbatim, and report what the block has around it.
 
-    Raises `Refused` for one that says what a canonical block says: it is `read` once more, for a caller may put anything in one.
+    `kind` is the kind that the item itself states. Raises `Refused` for an item that has the meaning of a canonical
+    block. To find out, the item is `read` again, because a caller may put anything into an opaque block.
     """
     if read is not None:
         try:
@@ -166,7 +181,8 @@ def native_item(
 
 
 def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = False) -> None:
-    """Reports what a state holds without a place here: all of a foreign one; of an own one a signature, and the fields."""
+    """Report what a state holds and has no place here: all of a state that the endpoint does not own
+    (`report_lost_state`); else the signature and, with `fields`, the `fields` (`report_replayable_state`)."""
     state: Item | None = item.get("provider_state")
     if state is None:
         return
@@ -177,7 +193,7 @@ def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = Fal
 
 
 def fold_role(role: str, path: Path, writing: Writing) -> str:
-    """The role of a message where instructions have one."""
+    """The role of a message on a wire that has one role for instructions; a folded role is reported."""
     if role != "developer":
         return role
     why = "the target has only one role for instructions"
@@ -186,20 +202,20 @@ def fold_role(role: str, path: Path, writing: Writing) -> str:
 
 
 def refuse_calls(content: list[Block], path: Path, writing: Writing) -> None:
-    """Raises `InvalidRequest` for calls and results in a message that is neither of the model nor of a tool."""
+    """Raise `InvalidRequest` for calls and results in a message that is neither of the model nor of a tool."""
     for index, block in enumerate(content):
         if block["type"] == "tool_use" or block["type"] == "tool_result":
             raise misplaced(block, (*path, "content", index), writing)
 
 
 def misplaced(block: Block, path: Path, writing: Writing) -> InvalidRequest:
-    """The refusal of a call or a result in a message of another role."""
+    """The error for a call or a result in a message of another role."""
     why = f"a message of this role cannot contain a {block['type']}"
     return InvalidRequest(why, path=pointer(path), adapter=writing.endpoint.adapter)
 
 
 def no_place(block: Block, writing: Writing) -> Refused:
-    """The report of a block that has no form where it stands."""
+    """The code and message for a block that cannot be represented where it is."""
     match block["type"]:
         case "opaque":
             return Refused("foreign_state", "an item of another provider cannot be represented here")
@@ -216,7 +232,7 @@ def no_place(block: Block, writing: Writing) -> Refused:
 def result_parts(
     block: Block, parts: list[Wire], kind: str, path: Path, writing: Writing, filler: str = ""
 ) -> list[Wire]:
-    """The parts of a result, with the line that tells a failure and never empty; `kind` is the type of a text among them."""
+    """The parts of a result, never empty, with the line that states a failure; `kind` is the type of a text part."""
     failed = bool(block.get("is_error"))
     if failed:
         why = "the failure is stated in the first line of the result"
@@ -231,7 +247,8 @@ def result_parts(
 
 
 def joined(texts: list[tuple[int, str]]) -> str:
-    """Texts as one, each with the position of its block: what directly follows another goes on where that one ends."""
+    """Join texts, each given with the position of its block. The texts of neighbouring blocks are joined directly,
+    others with a blank line between them."""
     whole, before = "", -1
     for index, text in texts:
         whole += text if before in (-1, index - 1) else f"\n\n{text}"
@@ -240,8 +257,10 @@ def joined(texts: list[tuple[int, str]]) -> str:
 
 
 def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writing) -> list[tuple[int, Any]]:
-    """The texts of several blocks where they are one on the wire, in the place of the first, which is reported; `path` is that of
-    the content."""
+    """Report the texts of several blocks that are one text (`whole`) on the wire, in the place of the first; return
+    that one.
+
+    `path` is that of the content. The report drops the other blocks, so entries that name those must come before it."""
     if len(placed) < 2:
         return placed
     (first, value), *others = placed
@@ -253,12 +272,13 @@ def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writi
 
 
 def report_empty(index: int, path: Path, writing: Writing) -> None:
-    """Reports that a text without words is left out; `path` is that of the content."""
+    """Report that an empty text is left out; `path` is that of the content."""
     writing.loss.drop((*path, index), "empty_content", "representation", "an empty text has no effect here")
 
 
 def report_order(members: Members, path: Path, writing: Writing) -> None:
-    """Reports the blocks that stand elsewhere on the wire, whose members have an order of their own; `path` is that of the content."""
+    """Report the blocks that are elsewhere on the wire, because its members have an order of their own; `path` is that
+    of the content."""
     positions = [index for placed in members.values() for index, _ in placed]
     if positions == sorted(positions):
         return
@@ -268,8 +288,8 @@ def report_order(members: Members, path: Path, writing: Writing) -> None:
 
 
 def report_moves(order: Order, messages: list[Message], writing: Writing, gone: Collection[int] = ()) -> None:
-    """Reports the messages that stand elsewhere on the wire, but for those that are `gone`. It is the last report of all: what
-    others name still stands in its place then."""
+    """Report the messages that are elsewhere on the wire, except those that are `gone`. It is the last report of all,
+    so that every message is still in its place when other entries name it."""
     for position, to in moves_behind(order, messages):
         if position in gone:
             continue

@@ -1,13 +1,16 @@
 """
-The order of messages: where the results of calls stand, and what moves so that they stand there.
+The order of messages: the places of the results of calls, and the messages that move to bring results there.
 
-On all wires results follow their calls directly and in the order of the calls. What they follow is the turn of the model, which
-may be several messages, or (not `by_turn`) the message that holds the calls. Calls and results are paired here for all wires, and
-refused where they do not pair.
+On all wires results follow their calls directly, in the order of the calls. With `by_turn`, the results follow the turn
+of the model, which may be several messages. Without it, they follow the message that holds the calls. This module pairs
+calls and results for all wires, and refuses those that do not pair.
 
-An oddity is kept where it was read and repaired where it was made. A reader notes it (`note_disorder`): in the last message of a
-turn how it was answered (`answers`), of a result that no open call asked for it (`unasked`), of a call that nobody answered it
-(`unanswered`).
+An unusual order that was read from the wire is kept; one that an edit made is repaired. A reader notes what is unusual
+(`note_disorder`), in the `encoding` of the provider state:
+
+- `answers`, in the last message of a turn of the model: the messages that followed it.
+- `unasked`, in a result message: no open call has this result.
+- `unanswered`, in a call: it has no result.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -21,10 +24,10 @@ from interlingua.canonical.loss import Path, pointer
 Block = dict[str, Any]
 Message = dict[str, Any]
 Order = range | list[int]
-"""Positions of messages as the wire wants them."""
+"""The positions of messages in the order of the wire; a range if no message moves."""
 Stored = Callable[[], Collection[int]]
 Moves = list[tuple[int, int]]
-"""The position of a message, and the one before which it stands on the wire."""
+"""The position of a message, and the one before which it is on the wire."""
 
 WHY: Final = "results follow their calls directly, in the order of the calls"
 INSTRUCTIONS: Final = ("system", "developer")
@@ -33,8 +36,8 @@ ANSWER_IT: Final = "add a tool message that answers it, or set loss_policy.unans
 
 
 def in_order(messages: list[Message], first: int, *, by_turn: bool) -> bool:
-    """Whether messages from `first` on stand as all wires want them: each call is answered directly, in the order of the calls,
-    and no id names two calls."""
+    """Whether messages from `first` on are in the order that all wires require: the results follow their calls
+    directly, in the order of the calls, and no two calls have the same id."""
     met: set[str] = set()
     calls: list[str] = []
     answered = 0
@@ -80,11 +83,11 @@ def arranged(
     as_read: bool = True,
     stored: Stored | None = None,
 ) -> Order:
-    """The positions of messages from `first` on as the wire wants them; a range where they stand so already.
+    """The positions of messages from `first` on in the order of the wire; a range if they are in it already.
 
-    Not `as_read`: what was noted when they were read does not hold any more. `stored` gives the results whose calls the provider
-    keeps.
-    Raises `InvalidRequest` with a pointer when calls and results do not pair, except where they were read so.
+    Without `as_read`, the notes that were made when they were read are ignored. `stored` returns the positions of the
+    results of calls that the provider stores. Raises `InvalidRequest` with a pointer if calls and results do not pair,
+    unless they were read so.
     """
     if in_order(messages, first, by_turn=by_turn):
         return range(first, len(messages))
@@ -108,15 +111,16 @@ def arranged(
 
 
 _Place = tuple[int, int, int]
-"""The message that a result goes behind; the message and the block of its call."""
+"""The position of the message that a result is placed behind; the positions of the message and the block of its
+call."""
 _Window = tuple[int, int, int]
-"""Where a turn of the model begins, where what answers it, and where that ends."""
+"""The positions where a turn of the model begins, where the messages that answer it begin, and where those end."""
 
 
 def _paired(
     messages: list[Message], windows: list[_Window], writing: Writing, as_read: bool, stored: Stored | None
 ) -> dict[int, _Place]:
-    """The places of the results that answer a call, by position."""
+    """By the position of a result, its place behind the call that it answers."""
     adapter = writing.endpoint.adapter
     asked: dict[str, _Place] = {}
     unanswered: dict[str, Block] = {}
@@ -168,9 +172,10 @@ def result_of(message: Message, path: Path, adapter: str) -> Block:
 
 
 def _kept(messages: list[Message], windows: list[_Window], places: dict[int, _Place], writing: Writing) -> set[int]:
-    """The messages behind turns that are answered as they were when they were read: those stay where they are."""
+    """The positions of the messages that stay in their place: the turn before them is answered as it was when it was
+    read."""
     kept: set[int] = set()
-    # of results that an edit brought elsewhere: what was read of those turns does not hold any more
+    # turns with results that an edit placed elsewhere: what was noted of these turns is ignored
     homes: set[int] = set()
     for begin, start, end in reversed(windows):
         read: Any = writing.encoding_of(messages[start - 1]).get(_ANSWERS) if start > begin else None
@@ -187,7 +192,7 @@ def _kept(messages: list[Message], windows: list[_Window], places: dict[int, _Pl
 
 
 def _answers(messages: list[Message], start: int, past: int) -> list[str]:
-    """What stands behind a turn: the calls of results, and the roles of others."""
+    """The messages behind a turn, as they are noted: of a result its call, of any other message its role."""
     return [
         message["content"][0].get("tool_use_id", "") if message["role"] == "tool" else message["role"]
         for message in messages[start:past]
@@ -204,7 +209,10 @@ def note_disorder(
     by_turn: bool = False,
     stored: Stored | None = None,
 ) -> None:
-    """Notes in messages that were just read what is not as a writer would have it; `state` makes a provider state."""
+    """Note in messages that were just read what is not in the order of a writer; `state` makes a provider state.
+
+    `by_turn` and `stored` are those of `arranged`.
+    """
     first = 0
     while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
         first += 1
@@ -242,7 +250,8 @@ def note_disorder(
 
 
 def turns(messages: list[Message], first: int) -> Iterator[tuple[int, int, int]]:
-    """Where a turn of the model begins, where what answers it, and where that ends."""
+    """For each turn, the positions where the messages of the model begin, where those that answer it begin, and where
+    those end."""
     position, count = first, len(messages)
     while position < count:
         begin = position
@@ -255,7 +264,7 @@ def turns(messages: list[Message], first: int) -> Iterator[tuple[int, int, int]]
 
 
 def _windows(messages: list[Message], first: int, *, by_turn: bool) -> Iterator[_Window]:
-    """The same; where results follow their message, each message of the model is a turn."""
+    """The same as `turns`; without `by_turn`, each message of the model is a turn."""
     for begin, start, end in turns(messages, first):
         if by_turn:
             yield begin, start, end
@@ -266,15 +275,17 @@ def _windows(messages: list[Message], first: int, *, by_turn: bool) -> Iterator[
 
 
 def are_paired(read: list[Message], meant: list[Message]) -> bool:
-    """Whether what was written is `read` as it was `meant`: each result as that of its call. Many say by name and place alone
-    whose they are, and an edit may change both."""
+    """Whether the messages that were written are `read` as they were `meant`: each result as that of its call.
+
+    Many results are identified by name and place alone, and an edit may change both.
+    """
     found, wanted = _calls_and_results(read), _calls_and_results(meant)
     pairs = set(zip(found, wanted, strict=False))
     return len(found) == len(wanted) and len(pairs) == len(set(found)) == len(set(wanted))
 
 
 def _calls_and_results(messages: list[Message]) -> list[str]:
-    """The ids of calls, and those that results answer."""
+    """The ids of calls, and of the calls that results answer, in order."""
     found: list[str] = []
     for message in messages:
         for block in message["content"]:
@@ -289,7 +300,7 @@ def _calls_and_results(messages: list[Message]) -> list[str]:
 
 
 def longest_rising(values: list[int]) -> set[int]:
-    """The longest selection of values that rises: what keeps its place."""
+    """The longest selection of values that rises: the messages that keep their place."""
     return heaviest_rising(values, [1] * len(values))
 
 
@@ -297,7 +308,7 @@ def heaviest_rising(values: list[int], weights: list[int]) -> set[int]:
     """The heaviest selection of values that rises."""
     if not values:
         return set()
-    best: list[tuple[int, int]] = []  # of those that end with each value: the weight, and where the value before stands
+    best: list[tuple[int, int]] = []  # for each value: weight of the best selection that ends with it, value before
     lowest = min(values)
     # the heaviest that ends at or before a value, kept in a tree of partial maxima: there may be many
     heaviest: list[tuple[int, int]] = [(0, -1)] * (max(values) - lowest + 2)
@@ -322,7 +333,8 @@ def heaviest_rising(values: list[int], weights: list[int]) -> set[int]:
 
 
 def moves_to(order: list[int], staying: set[int], end: int) -> Moves:
-    """What leaves its place to reach an order, and before what it stands then; `end` is behind the last."""
+    """The moves that bring positions into an `order` while those in `staying` keep their place; `end` is the position
+    behind the last."""
     target = end
     moves: Moves = []
     for position in reversed(order):
@@ -334,8 +346,8 @@ def moves_to(order: list[int], staying: set[int], end: int) -> Moves:
 
 
 def moves_behind(order: Order, messages: list[Message], first: int = 0, pinned: Collection[int] = ()) -> Moves:
-    """What leaves its place to reach an order of messages from `first` on. Those that are `pinned` would rather stay than
-    other results, and results than others."""
+    """The moves that bring messages from `first` on into an order. If possible, results stay in their place rather than
+    other messages, and the `pinned` results rather than other results."""
     moves: Moves = []
     if isinstance(order, range):
         return moves
@@ -352,7 +364,7 @@ def moves_behind(order: Order, messages: list[Message], first: int = 0, pinned: 
 
 
 def _staying(window: list[int], messages: list[Message], pinned: Collection[int]) -> set[int]:
-    """What keeps its place in a window."""
+    """The positions that keep their place in a window."""
     weights = [
         1_000_000 if position in pinned else 1000 if messages[position]["role"] == "tool" else 1 for position in window
     ]

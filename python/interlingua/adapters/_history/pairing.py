@@ -1,9 +1,10 @@
 """
 Calls without a result and results without a call, before a conversation is written.
 
-A call that nobody answered is refused, or closed with a result that says so (spec/6-loss.md#unanswered). A result of a call
-that another provider keeps to itself goes with that call (spec/6-loss.md#provider-calls). No adapter has to know of it:
-it is given the messages that are left, and the pointers of its report are led back to the request as it was given.
+A call without a result is refused, or closed with a result that states this (spec/6-loss.md#unanswered). If a call is
+in an opaque item of another provider, it is not written here; nor is its result, which is replaced by a placeholder
+or dropped (spec/6-loss.md#provider-calls). No adapter handles this: it gets the messages that remain, and the
+pointers of its report are mapped back to the original request.
 """
 
 from typing import Any, Final, cast
@@ -22,7 +23,7 @@ Block = dict[str, Any]
 Message = dict[str, Any]
 Request = dict[str, Any]
 Added = tuple[int, Message]
-"""The position of the message before which a result is put, and the message that holds it."""
+"""The position of the message before which a result is added, and the message that holds the result."""
 
 _UNANSWERED: Final = "unanswered"
 _TEXT: Final = "[no result: the call was not answered]"
@@ -30,10 +31,10 @@ _NOTE: Final = "the call has no result: a result that states this follows it"
 
 
 def to_wire(adapter: Adapter, request: Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """What the adapter writes for a validated request, with calls and results that have no partner treated as it says.
+    """Write a validated request with the adapter; calls and results without a partner are treated as the module states.
 
-    Raises `InvalidRequest` for a conversation that ends in an open call where the endpoint does not take that, and what
-    the adapter raises.
+    Raises `InvalidRequest` for a conversation that ends in an open call if the endpoint does not accept that, and the
+    errors of the adapter.
     """
     messages: list[Message] = request["messages"]
     policy: dict[str, Any] | None = request.get("loss_policy")
@@ -48,7 +49,7 @@ def to_wire(adapter: Adapter, request: Request, endpoint: Endpoint) -> tuple[typ
 
 
 def note_open_end(request: Request, endpoint: Endpoint) -> None:
-    """Notes in a request that was just read the calls that it ends in, so that it goes back as it came."""
+    """Note in a request that was just read the calls in which it ends, so that it can be written back as it came."""
     messages: list[Message] = request["messages"]
     if messages and messages[-1]["role"] == "assistant":
         calls = [block["id"] for block in _last_calls(messages).values()]
@@ -57,7 +58,7 @@ def note_open_end(request: Request, endpoint: Endpoint) -> None:
 
 
 def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:
-    """The calls of the turn that a conversation ends in, by message and block."""
+    """The calls of the last turn of a conversation, by the positions of message and block."""
     begin = len(messages)
     while begin and messages[begin - 1]["role"] == "assistant":
         begin -= 1
@@ -70,7 +71,7 @@ def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:
 
 
 def _read_open(request: Request, endpoint: Endpoint) -> set[str]:
-    """The calls in which the conversation ended when it was read from this wire."""
+    """The ids of the calls in which the conversation ended when it was read from this wire."""
     recorded = encoding_of(request, endpoint).get(_UNANSWERED)
     return set(recorded) if isinstance(recorded, list) else set()
 
@@ -94,7 +95,8 @@ def _refuse_open_end(request: Request, endpoint: Endpoint) -> None:
 
 
 def _missing_results(request: Request, endpoint: Endpoint) -> list[Added]:
-    """A result for each open call, in the order of the calls and behind their turn; none for what was read so."""
+    """A result for each open call, in the order of the calls and behind their turn; none for calls that were read
+    without one."""
     messages: list[Message] = request["messages"]
     answered = {
         block.get("tool_use_id") for message in messages if message["role"] == "tool" for block in message["content"]
@@ -119,7 +121,8 @@ def _missing_results(request: Request, endpoint: Endpoint) -> list[Added]:
 
 
 def _place(messages: list[Message], start: int, end: int, ranks: dict[str, int], call: str) -> int:
-    """The position before which the result of a call is put: among the results behind its turn, by the order of calls."""
+    """The position before which the result of a call is added: among the results behind its turn, in the order of the
+    calls."""
     place = start
     for position in range(start, end):
         message = messages[position]
@@ -143,7 +146,8 @@ def _result(call: str) -> Message:
 
 
 def _results_of_others(messages: list[Message], endpoint: Endpoint) -> frozenset[int]:
-    """The messages with results of calls that stand in items of another provider, which are not written here."""
+    """The positions of messages with results of calls that are in opaque items of another provider, which are not
+    written here."""
     kept: set[str] = set()
     for message in messages:
         role: str = message["role"]
@@ -173,7 +177,7 @@ def _results_of_others(messages: list[Message], endpoint: Endpoint) -> frozenset
 
 
 def _ids_of(value: Any) -> set[str]:
-    """What an item, or the member that it consists of, is known by."""
+    """The ids of an item, or of the member that it consists of."""
     if not isinstance(value, dict):
         return set()
     parts = [value, *(part for part in value.values() if isinstance(part, dict))]
@@ -189,7 +193,8 @@ _IDS: Final = ("call_id", "id", "toolUseId")
 def _paired_to_wire(
     adapter: Adapter, request: Request, strays: frozenset[int], added: list[Added], endpoint: Endpoint
 ) -> tuple[types.WireRequest, list[Entry]]:
-    """What the adapter writes without the results of others and with the results that are added, and the report of all."""
+    """Write a request without the results of other providers' calls (`strays`) and with the `added` results; return
+    also the whole report."""
     policy: dict[str, Any] = request.get("loss_policy") or {}
     loss = Loss(policy)
     messages: list[Message] = request["messages"]
@@ -215,7 +220,7 @@ def _paired_to_wire(
 
 
 def _without_call(message: Message, position: int, loss: Loss) -> Message | None:
-    """What stands in the place of a result whose call is not written here: a placeholder in a user turn, or nothing."""
+    """The message that replaces a result of a call that is not written here: a placeholder in a user turn, or None."""
     path = ("messages", position)
     why = "the result of a call that another provider keeps"
     text = loss.block((*path, "content", 0), message["content"][0], "foreign_state", "lost", why)
@@ -234,7 +239,7 @@ def _is_all_foreign(message: Message, endpoint: Endpoint) -> bool:
 
 
 def _drop_turn(message: Message, position: int, loss: Loss) -> None:
-    """Drops a turn that has gone with its results: at the end of a conversation an empty one would be gone on with."""
+    """Drop a turn that has lost its results: at the end of a conversation, the model would continue an empty turn."""
     path = ("messages", position)
     for index, block in enumerate(message["content"]):
         loss.block((*path, "content", index), block, "foreign_state", "lost", "an item of another provider")
@@ -242,10 +247,11 @@ def _drop_turn(message: Message, position: int, loss: Loss) -> None:
 
 
 class _Places:
-    """The messages that are left, and where each of them stands in the request as it was given.
+    """The messages that remain, and the place of each in the original request.
 
-    `instead` says what stands in the place of a message; None for nothing. There is no entry that inserts: an added
-    result is reported as an absent member of the request and as moved to its place.
+    `placeholder_or_drop` has, by position, the message that replaces a message; None if it is dropped. The report has
+    no operation that inserts a message: an added result is reported as an absent member of the request that is moved to
+    its place.
     """
 
     def __init__(self, request: Request, placeholder_or_drop: dict[int, Message | None], added: list[Added]) -> None:
@@ -255,7 +261,7 @@ class _Places:
             coming.setdefault(place, []).append(number)
         self.messages: list[Message] = []
         self._elements: list[str] = []  # the pointer of each message
-        self._before: list[int] = []  # for each message and the end, the written position that it stands at or before
+        self._before: list[int] = []  # for each message and the end, the original position that it is at or before
         self._added: list[str] = []
         for position in range(len(written) + 1):
             for number in coming.get(position, ()):
@@ -276,16 +282,17 @@ class _Places:
         self._before.append(position)
 
     def written(self, path: str) -> str:
-        """A pointer into the messages with the results, as one into the request and its added members."""
+        """Map a pointer into the messages that remain to one into the original request with its added members."""
         steps = path.split("/")
         if len(steps) > 2 and steps[1] == "messages" and steps[2].isdigit():
             return "/".join((self._elements[int(steps[2])], *steps[3:]))
         return path
 
     def report(self, loss: list[Entry]) -> list[Entry]:
-        """The report of the adapter, with that of the added results.
+        """The report of the adapter, together with that of the added results.
 
-        A result is changed while it has its pointer, and moved before anything that goes to a place behind it.
+        Entries that change an added result come first, while it has its pointer. It is moved before any message that
+        moves to a place behind it.
         """
         places = {path: at for at, path in enumerate(self._elements) if path in self._added}
         report: list[Entry] = [_entry("replace", path, value=self.messages[at]) for path, at in places.items()]
@@ -304,7 +311,7 @@ class _Places:
         return report
 
     def _target(self, op: str, to: str, places: dict[str, int], report: list[Entry]) -> str:
-        """Where an entry of the adapter moves to or merges with."""
+        """The target of an entry of the adapter that moves or merges."""
         steps = to.split("/")
         if op != "move" or len(steps) != 3 or steps[1] != "messages":
             return self.written(to)
@@ -313,7 +320,7 @@ class _Places:
         return pointer(("messages", self._before[at]))
 
     def _settle(self, places: dict[str, int], end: int, report: list[Entry]) -> None:
-        """Reports the moves of the results that stand before `end`."""
+        """Report the moves of the added results before the position `end`."""
         for path, at in list(places.items()):
             if at < end:
                 report.append(_entry("move", path, to=pointer(("messages", self._before[at]))))

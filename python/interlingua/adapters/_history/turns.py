@@ -1,9 +1,9 @@
 """
-Messages to the wire as turns of a user and an assistant, for wires that know no other roles.
+Write messages as turns of a user and an assistant, for wires that have no other roles.
 
-The results of calls are the user's, and follow their calls directly and in the order of the calls. Instructions before all other
-messages stand beside the conversation, later ones marked in a user turn, unless the wire has a place for them there. What a wire
-does otherwise is a method of its `Turns`.
+The results of calls are in turns of the user. They follow their calls directly, in the order of the calls. Instructions
+before all other messages are written next to the conversation. Later instructions are marked in a user turn, unless the
+wire has a place for them there. A wire that differs overrides methods of `Turns`.
 """
 
 from collections.abc import Callable, Collection
@@ -23,7 +23,8 @@ from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
 Move = tuple[int, int, str, str, Item | None]
-"""The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
+"""The position of a message, the one before which it is now, code and text of the report, and what is left in its old
+place."""
 
 SYSTEM: Final = "system"
 USER: Final = "user"
@@ -38,7 +39,7 @@ PLAIN: Final = frozenset(
 
 
 def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
-    """The messages that the blocks of one turn of the user are: one for each result, and one for what stands between them."""
+    """The messages of one turn of the user: one for each result, and one for each run of other blocks."""
     if len(blocks) < 2 and not (blocks and blocks[0]["type"] == "tool_result"):  # most turns
         return [{"role": USER, "content": blocks}]
     found: list[Item] = []
@@ -58,20 +59,23 @@ def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
 
 
 def messages_of(starts: list[int], count: int) -> list[range]:
-    """The positions of the messages that were read from each wire message, by the first of each; `count` is that of all."""
+    """The positions of the messages that were read from each wire message. `starts` has the first position of each,
+    `count` is the number of all messages."""
     return [range(*positions) for positions in pairwise([*starts, count])]
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 _SEVERAL: Final[Item] = {}
-"""Stands for the one block of a message that has another number of them."""
+"""In place of the one block of a message, for a message that has another number of blocks."""
 
 
 class Writing(_writing.Writing):
-    """The target and the report, and what is reported of whole messages at the end: those that travel in another one (`merges`),
-    and those that stand elsewhere (`moves`). `gone` are those that are not written, or in another one; `message` is that of the
-    model which is being written."""
+    """The state of a writer, and the reports of whole messages that are made at the end.
+
+    `merges`: messages that are written inside another one. `moves`: messages that are elsewhere on the wire. `gone`:
+    messages that are not written, or inside another one. `message`: the message of the model that is being written.
+    """
 
     __slots__ = ("gone", "merges", "message", "moves")
 
@@ -85,7 +89,8 @@ class Writing(_writing.Writing):
         self.gone: set[Path] = set()
 
     def is_native(self, block: Item) -> bool | None:
-        """Whether reasoning came from here; a block that says no origin has that of its message. None where neither says one."""
+        """Whether reasoning came from this endpoint. A block without an origin has that of its message; None if neither
+        has one."""
         state: Item | None = block.get("provider_state")
         if state is not None:
             return self.endpoint.owns(state)
@@ -95,32 +100,32 @@ class Writing(_writing.Writing):
         )
 
     def text(self, text: str) -> Item:
-        """A text of the writer's own on the wire."""
+        """A text part on the wire for a text that the writer adds."""
         return {"text": text}
 
     def drop_message(self, path: Path) -> None:
-        """Nothing is left of a message."""
+        """Report that nothing is left of a message."""
         self.gone.add(path)
         self.loss.drop(path, "empty_content", "representation", "nothing is left of the message")
 
     def drop_merged(self, anchor: Path) -> None:
-        """Nothing is left of a message and of those that were merged into it."""
+        """Report that nothing is left of a message and of those that were merged into it."""
         left = [path for path, to in self.merges if to == anchor]
         self.merges = [merge for merge in self.merges if merge[1] != anchor]
         for path in (anchor, *left):
             self.drop_message(path)
 
     def next_turn(self) -> None:
-        """The model speaks again."""
+        """Begin a new turn of the model; does nothing unless a wire overrides it."""
 
     def report_merges(self) -> None:
-        """Reports the messages that travel in another one, while every message stands where it was written."""
+        """Report the messages that are written inside another one; called before any message moves."""
         for path, to in self.merges:
             self.gone.add(path)
             self.loss.merge(path, to, "merged_turn", "representation", "neighbouring messages are written as one turn")
 
     def report_moves(self) -> None:
-        """Reports the messages that stand elsewhere."""
+        """Report the messages that are elsewhere on the wire."""
         for position, before, code, message, left in self.moves:
             if ("messages", position) not in self.gone:
                 self.loss.move(("messages", position), ("messages", before), code, "representation", message, left)
@@ -130,11 +135,19 @@ W = TypeVar("W", bound=Writing)
 
 
 class Turns(Generic[W]):
-    """Puts messages together to wire messages.
+    """Writes messages as wire messages.
 
-    A wire message has a role, which is `assistant` of the model, and a list that is its member `member`. It `joins` neighbours of
-    one role; where it does not, it holds one message, or the results of one turn. `open_end`: the last one may be empty, when it
-    is the model's. `blocks_to_wire` writes the blocks of one place, `result_to_wire` a result of a tool.
+    - `member`: the member of a wire message that holds its list of parts.
+    - `assistant`: the role of the model on the wire.
+    - `joins`: neighbouring messages of one role are written as one wire message. Without it, a wire message holds one
+      message, or the results of one turn.
+    - `open_end`: the last wire message may be empty if it is the model's.
+    - `blocks_to_wire`: writes the blocks of one place. Its arguments are the blocks, the role, the writing and the
+      path.
+    - `result_to_wire`: writes a result of a tool.
+
+    A message that is being put together is the open wire message. The methods of the first part do nothing special; a
+    wire overrides those that it needs.
     """
 
     __slots__ = (
@@ -164,49 +177,50 @@ class Turns(Generic[W]):
         self.first = 0  # the first message behind the leading instructions
         self.order: Order = range(len(messages))
         self.wires: list[Item] = []
-        self.of: list[list[int]] = []  # the messages that each of them says
-        self.late: list[Any] = []  # what stands behind the open wire message
+        self.of: list[list[int]] = []  # the positions of the messages that each wire message holds
+        self.late: list[Any] = []  # for `put_late`: what is written behind the open wire message
 
     # ------------------------------------------------------------------------------------------ what a wire says itself
 
     def put_members(self, state: Item, wire: Item, path: Path) -> None:
-        """Writes what the state of a message holds for this wire beside its content."""
+        """Write the members that the state of a message holds for this wire."""
         report_replayable_state(state, self.writing.loss, path)
         if fields := state.get("fields"):
             wire.update(laid_over(wire, fields, self.writing, (*path, "provider_state", "fields")))
 
     def put_system(self, content: list[Item], body: Item) -> Item | None:
-        """Writes the leading instructions beside the conversation; gives the object in which they stand, where that has members
-        of its own."""
+        """Write the leading instructions next to the conversation; return the object that holds them, if that can have
+        further members."""
         body["system"] = content
         return None
 
     def begins(self, message: Item) -> bool:  # noqa: ARG002
-        """Whether a message with a state is a wire message of its own beside a neighbour of its role."""
+        """Whether a message with a state begins a new wire message after a neighbour of its role."""
         return False
 
     def begin_with_answer(self, position: int) -> None:
-        """The conversation begins with the model."""
+        """Handle a conversation that begins with the message of the model at this position."""
 
     def end_answer(self, message: Item, content: list[Item], path: Path) -> None:
-        """Mends a message of the model that ends in something else than a text."""
+        """Repair a message of the model that does not end in a text."""
 
     def end_conversation(self, content: list[Item], position: int) -> None:
-        """Mends the last wire message, which is the model's and ends with the message at this position."""
+        """Repair the last wire message, which is the model's and ends with the message at this position."""
 
     def takes_instructions(self, message: Item, position: int, speaker: str, content: list[Item]) -> bool:  # noqa: ARG002
-        """Whether instructions may stand as such in their place, behind what was said by then."""
+        """Whether instructions may be written as such in their place; `content` is that of the open wire message, of
+        `speaker`."""
         return False
 
     def mark(self, content: list[Item], message: Item, path: Path) -> bool:  # noqa: ARG002
-        """Marks the last block of a message for the cache; gives whether it takes a mark."""
+        """Mark the last block of a message for the cache; return whether the block can have a mark."""
         return False
 
     def put_late(self, position: int) -> None:
-        """Writes what stands behind the open wire message, and before the message at a position."""
+        """Write what is in `late`: behind the open wire message, and before the message at a position."""
 
     def travels(self, message: Item, path: Path) -> None:
-        """Reports what a message of this wire holds beside its content and that goes, as it travels in another one."""
+        """Report what is lost of the state of a message of this wire that is written inside another one."""
         state = self.writing.state_of(message)
         report_replayable_state(state, self.writing.loss, path)
         for name in state.get("fields") or ():
@@ -214,19 +228,20 @@ class Turns(Generic[W]):
             self.writing.loss.drop(where, "combination", "weakened", "the message is written inside another one")
 
     def pinned(self) -> Collection[int]:
-        """Results that would rather stay in their place than others where messages move."""
+        """The positions of results that stay in their place rather than other results if messages have to move."""
         return ()
 
     # ------------------------------------------------------------------------------------------ messages
 
     def write(self, request: Item, body: Item) -> None:
-        """Writes the leading instructions into the body, and puts the other messages together."""
+        """Write the leading instructions to the body, and the other messages to `wires`."""
         self.write_leading(request, body)
         self.arrange()
         self.write_messages()
 
     def write_leading(self, request: Item, body: Item) -> None:
-        """Writes the request's own instructions and the messages before all others. Raises `InvalidRequest` without messages."""
+        """Write the instructions of the request and the leading instruction messages. Raises `InvalidRequest` without
+        messages."""
         messages, writing = self.messages, self.writing
         if not messages and not writing.same("messages"):
             raise InvalidRequest("a conversation needs at least one message", path="/messages")
@@ -261,8 +276,8 @@ class Turns(Generic[W]):
                 self.put_members(message["provider_state"], wire, path)
 
     def arrange(self, *, as_read: bool = True) -> None:
-        """Brings the messages behind the leading instructions into the order of the wire; `as_read`: what was read in another
-        order stays in it."""
+        """Bring the messages behind the leading instructions into the order of the wire; `as_read`: messages that were
+        read in another order stay in it."""
         messages, writing = self.messages, self.writing
         self.order = arranged(messages, writing, self.first, by_turn=True, as_read=as_read)
         if not isinstance(self.order, range):
@@ -270,13 +285,14 @@ class Turns(Generic[W]):
             writing.moves += [(source, before, "reordered", WHY, None) for source, before in moves]
 
     def write_messages(self) -> None:
-        """Writes the messages in their order. Raises `InvalidRequest` where nothing of them is left."""
+        """Write the messages in their order. Raises `InvalidRequest` if nothing of them is left."""
         messages, writing, wires, of = self.messages, self.writing, self.wires, self.of
         blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
         member, assistant, late = self.member, self.assistant, self.late
         position = self.first
-        # of the open wire message: whose it is, what it holds, the position of the message that neighbours are merged into and its
-        # role, and the state of the one whose members it gets
+        # the open wire message: `speaker` is its role and `content` its list; `anchor` is the position of the message
+        # that neighbours are merged into, and `anchor_role` its role; `state` is the state with the members that it
+        # gets
         speaker = anchor_role = ""
         content: list[Item] = [{}]
         anchor = -1
@@ -329,7 +345,7 @@ class Turns(Generic[W]):
                     continue
                 of[-1].append(position)
                 if role == "tool" and not content:
-                    # an edit left nothing of what stood before the result, which begins the wire message now
+                    # an edit left nothing of the messages before the result, so the result begins the wire message now
                     writing.drop_merged(("messages", anchor))
                     anchor, anchor_role, state = position, role, native
                 elif role == anchor_role != "tool":
@@ -353,7 +369,7 @@ class Turns(Generic[W]):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
 
     def _close(self, state: Item | None, path: Path, *, last: bool = False) -> None:
-        """Ends the open wire message: fills it where it holds nothing, and writes the members of a message of this wire."""
+        """End the open wire message: fill it if it is empty, and write the members in `state`."""
         wire = self.wires[-1]
         if not wire[self.member] and not (last and self.open_end and wire["role"] == self.assistant):
             wire[self.member] = [self.writing.text(self.writing.fill((*path, "content")))]
@@ -361,7 +377,8 @@ class Turns(Generic[W]):
             self.put_members(state, wire, path)
 
     def _native_members(self, message: Item, content: list[Item], path: Path) -> Item | None:
-        """Reports what a message holds beside role and content; gives its state, where that has members for the wire message."""
+        """Report what a message holds besides role and content; return its state if that has members for the wire
+        message."""
         state: Item | None = message.get("provider_state")
         if state is None or not self.writing.endpoint.owns(state):
             self._report_members(message, content, path)
@@ -371,7 +388,7 @@ class Turns(Generic[W]):
         return state if "fields" in state or "signature" in state else None
 
     def _report_members(self, message: Item, content: list[Item], path: Path) -> None:
-        """What a message holds beside role and content."""
+        """Report what a message holds besides role and content."""
         writing = self.writing
         report_not_written(message, _OF_MESSAGE, writing.loss, path)
         report_foreign_state(message, writing.endpoint, writing.loss, path)
@@ -387,7 +404,7 @@ _WITH_STATE: Final = PLAIN | {"provider_state"}
 
 
 def has_content(message: Item) -> bool:
-    """Whether something of instructions goes onto the wire."""
+    """Whether a message of instructions has something to write: a text that is not blank, or another block."""
     return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
 
 
@@ -395,9 +412,10 @@ _MARKED: Final = "instructions inside a conversation are written with markers in
 
 
 def _leading_count(messages: list[Item], writing: Writing) -> int:
-    """How many messages before all others are instructions, for wires that have a place for them beside the conversation.
+    """The number of instruction messages before all others, for wires that have a place for them next to the
+    conversation.
 
-    Instructions alone are no conversation: the last of them is said by the user.
+    Instructions alone are no conversation: the last of them is written as a user turn.
     """
     count = 0
     for message in messages:
@@ -409,14 +427,14 @@ def _leading_count(messages: list[Item], writing: Writing) -> int:
 
 
 def _drop_leading(count: int, writing: Writing) -> None:
-    """Reports leading instructions of which nothing is left."""
+    """Report leading instructions of which nothing is left."""
     for position in range(count):
         why = "the instructions contain no text"
         writing.loss.drop(("messages", position), "empty_content", "representation", why)
 
 
 def _marked_blocks(message: Item, path: Path, writing: Writing) -> list[Item]:
-    """The blocks of instructions that travel in a user turn, each text marked, which is reported."""
+    """The blocks of instructions that are written in a user turn, with each text marked; both are reported."""
     writing.loss.replace((*path, "role"), "user", "marker", "weakened", _MARKED)
     blocks: list[Item] = []
     for index, block in enumerate(message["content"]):

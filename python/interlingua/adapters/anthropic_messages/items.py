@@ -96,8 +96,8 @@ _PLACES: Final[dict[str, tuple[str, ...]]] = {
     "tool_removal": (SYSTEM, USER),
     "compaction": (ASSISTANT,),
     "fallback": (ASSISTANT,),
-    "tool_use": (),  # one that is no call of the model
-    "tool_result": (),  # one that is no result of a call
+    "tool_use": (),  # a `tool_use` that is not read as a call
+    "tool_result": (),  # a `tool_result` that is not read as a result
 }
 """The places in which items without canonical meaning may appear."""
 _ANYWHERE: Final = (USER, ASSISTANT, RESULT, DOCUMENT)

@@ -206,7 +206,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
-    """Write the request. If it was just `read`, keep how it came wherever it is written differently."""
+    """Write the request. If it was just `read`, keep what was received wherever it is written differently."""
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
     version = _version(encoding, endpoint)
@@ -432,8 +432,8 @@ _PROVIDED: Final[dict[str, Range | None]] = {
     "code_execution_": None,
     "mcp_": None,
 }
-"""For each beginning of a type, the tokens that a tool of the provider adds. None: the tool
-runs inside the provider call and adds what it finds."""
+"""The tokens that a tool of the provider adds, by the beginning of its type. None: the tool runs inside the provider call and adds
+what it finds."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:

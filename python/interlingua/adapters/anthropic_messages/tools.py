@@ -163,7 +163,7 @@ def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """Read a tool of the caller, or keep a tool that the provider defines whole."""
+    """Read a tool of the caller; a tool that the provider defines is kept whole."""
     kind = tool.get("type")
     if kind is not None and kind != _CUSTOM:
         string(kind)

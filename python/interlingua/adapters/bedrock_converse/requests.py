@@ -258,7 +258,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
-    """Write the request. If it was just `read`, keep how it came wherever it is written differently."""
+    """Write the request. If it was just `read`, keep what was received wherever it is written differently."""
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     tools, offered = _tools_to_wire(request, writing)
@@ -481,8 +481,8 @@ wrong_type: Final = _TABLE.wrong_type
 # ---------------------------------------------------------------------------------------------- estimates
 
 _PROVIDED: Final[dict[str, Range | None]] = {"nova_grounding": None}
-"""For each beginning of a name, the tokens that a tool of the provider adds. None: the tool runs inside the provider call and
-adds what it finds."""
+"""The tokens that a tool of the provider adds, by the beginning of its name. None: the tool runs inside the provider call and adds
+what it finds."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:

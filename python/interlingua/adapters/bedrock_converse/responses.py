@@ -121,7 +121,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
 
 
 def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
-    """Write a block of a response of another origin; images too, although no request may have them in an assistant message."""
+    """Write a block of a response of any origin; images too, although no request may have them in an assistant message."""
     if not is_shown(block, writing):
         place = USER if block["type"] == "image" else ASSISTANT
         wire = block_to_wire(block, place, writing, path)

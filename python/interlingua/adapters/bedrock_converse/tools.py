@@ -121,7 +121,7 @@ def positions_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int, ...]]:
 
 
 def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
-    """Read a tool of the caller, or keep a tool that the provider runs whole."""
+    """Read a tool of the caller; a tool that the provider runs is kept whole."""
     if wire.get("toolSpec") is None:
         kind = next((name for name in wire if wire[name] is not None), None)
         if kind is None:

@@ -1,12 +1,12 @@
 """
 Cohere's Chat API.
 
-Wire:  POST /v2/chat, answers as JSON or as server-sent events, documented state 2026-11.
+Wire:  POST /v2/chat, responses as JSON or as server-sent events, documented state 2026-11.
 Spec:  spec/adapters/cohere_chat.md
 
 Strategy: every wire message is one canonical message. Items (parts, calls, tools) are rows of members, which `_engine.items` reads and
-writes. An assistant's message has parts, a plan beside calls, and calls, in this order; the plan is the text before the calls.
-What an answer cites stands beside its content there and in the texts here.
+writes. An assistant message has parts, a plan next to calls, and calls, in this order; the plan is the text before the calls.
+On the wire the citations are next to the content of a message; in canonical form they are members of its texts.
 
 The sections: tables · parts · tools and calls · citations · messages · requests · responses · stream reader and writer ·
 errors · estimates.
@@ -25,7 +25,7 @@ from interlingua.adapters.cohere_chat.tables import NAME
 FRAMING: Final = "sse"
 
 DATED: Final = False
-"""Answers bear no time."""
+"""A response of this wire has no creation time."""
 
 __all__ = [
     "DATED",

@@ -1,6 +1,6 @@
 """
-What an answer cites. The wire lists citations beside the content, by the number of the part that they stand in; a canonical
-text has its own.
+Read and write citations. The wire lists them next to the content, each with the number of its part; a canonical text has its
+own citations.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ _SOURCELESS: Final = "citation"
 
 
 def citations_from_wire(citations: Any, blocks: list[Block], parts: int, plan: bool, reading: Reading) -> bool:
-    """Gives each text what it cites. Whether each citation stands in one of them: else nothing is given.
+    """Give each text its citations. Return whether every citation belongs to a text; if not, no text gets any.
 
-    `parts` counts the blocks that are parts of the content; behind them stands the `plan`, if there is one.
+    `parts` counts the blocks that are parts of the content. `plan` is whether the plan follows them.
     """
     if type(citations) is not list:
         return False
@@ -41,7 +41,7 @@ def citations_from_wire(citations: Any, blocks: list[Block], parts: int, plan: b
 
 
 def _place(citation: Any, texts: list[int], parts: int, plan: bool) -> int | None:
-    """The block that a citation stands in."""
+    """Return the position of the block that a citation belongs to."""
     if (
         type(citation) is not dict
         or type(citation.get("start", 0)) is not int
@@ -83,7 +83,7 @@ def _source_type(citation: Wire) -> str:
 
 
 def _document(citation: Wire) -> dict[str, Any]:
-    """What the first source of a citation says of itself."""
+    """Return the members of the first source of a citation."""
     sources = citation.get("sources")
     if type(sources) is not list or not sources or type(sources[0]) is not dict:
         return {}
@@ -94,9 +94,9 @@ def _document(citation: Wire) -> dict[str, Any]:
 def citations_to_wire(
     cited: dict[int, list[dict[str, Any]]], places: dict[int, int], path: Path, writing: Writing
 ) -> list[Wire]:
-    """The citations of all texts, by block. One of another provider has no sources here, and is reported.
+    """Write the citations of all texts, given by block. A citation of another provider has no sources here, and is reported.
 
-    `places` tells which part of the content a block is; the plan is none.
+    `places` has the number of the part for each block that is a part of the content; the plan is not in it.
     """
     written: list[Wire] = []
     for index, citations in cited.items():

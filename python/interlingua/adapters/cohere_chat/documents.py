@@ -1,8 +1,8 @@
 """
-Documents: what the model answers from and cites.
+Read and write documents, on which the model bases its answer and which it cites.
 
-The wire lists them beside the messages; the model reads them before what the user said last, and there they stand in a
-conversation. A document is a text, or an object of which the model reads every member with its name.
+The wire lists them next to the messages. The model reads them before the last user message, so the reader places them at the
+beginning of this message. A document is a text, or an object of which the model reads every member with its name.
 """
 
 from typing import Any, Final
@@ -20,7 +20,7 @@ Block = dict[str, Any]
 Message = dict[str, Any]
 
 LISTED: Final = "documents"
-"""The place of a document that stood beside the messages."""
+"""The place of a document that was read from the list next to the messages."""
 _TEXT, _JSON = "text/plain", "application/json"
 _DESCRIBED: Final = ("title", "context")
 _WORDS: Final = ("text", "title", "context")
@@ -30,9 +30,9 @@ _WORDS: Final = ("text", "title", "context")
 
 
 def documents_from_wire(documents: Any, cited: bool, messages: list[Message], reading: Reading) -> bool:
-    """Puts the documents of a request before what the user said last. Whether all could be read and have a place there.
+    """Put the documents of a request before the last user message. Return whether all could be read and there is such a message.
 
-    `cited`: the answer is to cite them.
+    `cited` is whether the response is to cite them.
     """
     last = last_of_user(messages)
     if type(documents) is not list or last is None:
@@ -53,7 +53,7 @@ def documents_from_wire(documents: Any, cited: bool, messages: list[Message], re
 
 
 def last_of_user(messages: list[Message]) -> int | None:
-    """The position of what the user said last."""
+    """Return the position of the last user message."""
     for position in range(len(messages) - 1, -1, -1):
         if messages[position]["role"] == "user":
             return position
@@ -61,7 +61,7 @@ def last_of_user(messages: list[Message]) -> int | None:
 
 
 def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
-    """A document. Raises KeyError or TypeError for what is none."""
+    """Read a document. Raises KeyError or TypeError if it is not one."""
     block: Block = {"type": "document", "provider_state": reading.endpoint.state(encoding={"place": place})}
     if type(document) is str:
         reading.must_compare = True
@@ -73,7 +73,7 @@ def _read_id(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not str:
         raise TypeError("id")
     block["provider_state"]["id"] = raw
-    reading.must_compare = reading.must_compare or raw in reading.documents  # of one id one is written
+    reading.must_compare = reading.must_compare or raw in reading.documents  # an id is written only once
     reading.documents.add(raw)
 
 
@@ -99,7 +99,7 @@ def _is_described(data: dict[str, Any]) -> bool:
 
 
 def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
-    """A document; None for one without words, which is reported. Raises `Refused` for one that is no text."""
+    """Write a document; report an empty one and return None. Raises `Refused` for a document that is not a text."""
     text = words_of(block)
     if text is None or block["source"].get("content") == []:
         raise Refused("unsupported_source", "the wire accepts documents only as text")
@@ -111,7 +111,7 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
 
 
 def listed_document(block: Block, path: Path, writing: Writing) -> Any:
-    """A document that stands beside the messages, as it came; None for one that is not written."""
+    """Write a document of the list next to the messages, unchanged if it was read so; return None if it is not written."""
     before = len(writing.loss.entries)
     written = document_to_wire(block, path, writing)
     return put_back_item(block, written, writing.endpoint, writing.loss.entries[before:], writing.loss)

@@ -1,4 +1,4 @@
-"""Errors: `{"id": "…", "message": "text"}` with a status; some say besides of which type they are."""
+"""Read and write errors: `{"id": "…", "message": "text"}` with a status; some errors also have a type."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _TYPE: Final = re.compile(r"[A-Z0-9_]{1,64}")
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
-    """The canonical error of a failed call, or of one that failed with the status of a success, as in a stream.
+    """Return the canonical error of a failed provider call, also of one that failed with a status of success, as in a stream.
 
     `body` may be parsed JSON, text, bytes or nothing. The provider's own text may hold content, so it is not in `message`.
     """
@@ -42,7 +42,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 
 
 def _compose(failure: WireError) -> Wire:
-    is_overflow = failure.category == "context_overflow"  # which has a word, and needs none in the text
+    is_overflow = failure.category == "context_overflow"  # it has an `error_type`, so the text needs no marker
     body: Wire = {"message": failure.text if is_overflow else _VOCABULARY.begun(failure)}
     if failure.request_id is not None:
         body["id"] = failure.request_id
@@ -57,6 +57,6 @@ _in_stream: Final = failures.in_stream(to_wire_error)
 
 
 def error_in_stream(failure: Error, endpoint: Endpoint) -> str:
-    """The text with which this provider would have told it inside a stream."""
+    """Return the text with which this provider would report the error inside a stream."""
     text = text_of(_in_stream(failure, endpoint))
     return _VOCABULARY.marked(failure["category"], text) or text

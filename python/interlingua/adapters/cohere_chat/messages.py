@@ -1,8 +1,8 @@
 """
-Messages both ways.
+Read and write messages.
 
-An assistant's message has parts, a plan beside its calls, and the calls, in this order. The provider takes no parts of text beside
-calls: what the model says before it calls is its plan, and on every other wire a text.
+An assistant message has parts, a plan next to its calls, and the calls, in this order. The provider accepts no text parts next to
+calls: the text of the model before its calls is its plan. On every other wire this is an ordinary text.
 """
 
 from collections.abc import Mapping
@@ -49,21 +49,21 @@ Message = dict[str, Any]
 
 _ROLES: Final = (SYSTEM, USER, ASSISTANT, TOOL)
 PLAN: Final = "tool_plan"
-"""The place of a text that was the plan."""
+"""The place of a text that was read as the plan."""
 _BESIDE: Final = "content"
-"""The place of a text that stood in the content, though the message calls."""
+"""The place of a text that was read from the content of a message with calls."""
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
-    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+    """Read all messages. Raises `InvalidWire` with a pointer to a message that cannot be read."""
     return read_messages(messages, message_from_wire, reading)
 
 
 def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
-    """A message, by its role. An answer has parts where others have a text."""
+    """Read a message by its role. The message of a response (`answer`) has parts where other messages have a text."""
     role = message["role"]
     if role not in _ROLES:
         raise ValueError(role)
@@ -92,7 +92,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
 
 
 def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
-    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    """Keep what was received in the message of a response, wherever a request that has this message writes it differently."""
     writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, Loss())
     written = message_to_wire(message, ("messages", 0), writing)
     keep_item(message, raw, written, endpoint, writing.loss.entries)
@@ -107,7 +107,7 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
 
 
 def _content_from_wire(message: Wire, role: str, reading: Reading) -> list[Block]:
-    """The blocks of `content`."""
+    """Read the blocks of `content`."""
     content = message.get("content")
     if not content and (role != ASSISTANT or not message.get("tool_calls")):
         reading.must_compare = True
@@ -124,14 +124,14 @@ _TEXT_PART: Final = frozenset(("type", "text"))
 
 
 def _assistant_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], *, answer: bool) -> list[Block]:
-    """The blocks of an assistant's message: parts, plan, calls; a text knows what it cites."""
+    """Read the blocks of an assistant message: parts, plan, calls. Texts get their citations."""
     blocks = _content_from_wire(message, ASSISTANT, reading)
     parts = len(blocks)
     plan, calls = message.get(PLAN), message.get("tool_calls")
     if (plan is not None and type(plan) is not str) or (calls is not None and type(calls) is not list):
         raise TypeError("tool_calls")
     if answer or not calls:
-        # a request says before calls what an answer says beside them
+        # next to calls, a response has text in its content, but a request has it in the plan
         empty = any(block["type"] == "text" and not block["text"] for block in blocks)
         reading.must_compare = reading.must_compare or empty or (bool(calls) and bool(blocks))
     else:
@@ -151,7 +151,7 @@ def _assistant_from_wire(message: Wire, reading: Reading, fields: dict[str, Any]
 
 
 _SILENT: Final = ("content", PLAN, "tool_calls", "citations")
-"""Members that say nothing where they are empty, beside any other that is not."""
+"""The members that have no effect if they are empty and another member is not."""
 
 
 def _result_from_wire(message: Wire, reading: Reading) -> Message:
@@ -166,10 +166,10 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
 
 
 def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
-    """Writes all messages, and the documents of the user; the results of a turn stand behind it in the order of its calls.
+    """Write all messages, and the documents of the user. The results of a turn follow it in the order of its calls.
 
-    `read` are those of the request from which they were just read.
-    Raises `InvalidRequest` for blocks that do not stand in a message of their role.
+    `read` are the wire messages from which the messages were just read.
+    Raises `InvalidRequest` for a block in a message of a role that cannot have it.
     """
     messages: list[Message] = request["messages"]
     order = arranged(messages, writing)
@@ -190,7 +190,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
 
 
 def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
-    """A message, at its place in the request or, as an answer, in the response."""
+    """Write a message; `path` is its place in the request or, for the message of a response, in the response."""
     role = fold_role(message["role"], path, writing)
     content: list[Block] = message["content"]
     if role == TOOL:
@@ -202,7 +202,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         if parts := _parts(content, (*path, "content"), role, writing):
             wire["content"] = _content(parts)
     if not writing.answering and len(wire) == 1:
-        if role == USER and writing.documents:  # which may be read in this one
+        if role == USER and writing.documents:  # they may be read back into this message
             wire["content"] = FILLER
             writing.emptied.append(int(path[1]))
         else:
@@ -211,7 +211,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 
 def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> list[Wire]:
-    """The parts of a message; documents of the user stand beside the messages."""
+    """Write the parts of a message; documents of the user are listed next to the messages."""
     parts: list[Wire] = []
     for index, block in enumerate(content):
         where = (*path, index)
@@ -228,7 +228,7 @@ def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> li
 
 
 def _content(parts: list[Wire], *, answer: bool = False) -> Any:
-    """The content of a message: a lone plain text is a string, but in an answer."""
+    """Return the content of a message: a single plain text is a string, except in a response."""
     return parts if answer else lone_text(parts) or parts
 
 
@@ -236,11 +236,11 @@ def _content(parts: list[Wire], *, answer: bool = False) -> Any:
 
 
 def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) -> None:
-    """Writes the documents of the user, and reports those that the model will not read where they stand."""
+    """Write the documents of the user, and report those that the model will read in another place than theirs."""
     last = last_of_user(messages)
     if last is None:
         return
-    first = 0  # behind the documents that stand at the place of all
+    first = 0  # the position after the documents that are already in the place of all documents
     content: list[Block] = messages[last]["content"]
     while first < len(content) and content[first]["type"] == "document":
         first += 1
@@ -252,7 +252,7 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
         if cited and not messages[position]["content"][index].get("citations_enabled"):
             message = "the response cites all documents"
             writing.loss.replace(where, True, "required_default", "representation", message)
-    # moved last of all: what an entry names must still stand in its place
+    # moves are reported last: the paths of the other entries must still be valid
     for position, index, _ in moving:
         message = "the model reads documents before the last user message"
         to = ("messages", last, "content", first)
@@ -280,11 +280,11 @@ def cites_nothing(citation_options: Any) -> bool:
     return type(citation_options) is dict and citation_options.get("mode") in ("OFF", "DISABLED", "off", "disabled")
 
 
-# -- an assistant's message
+# -- an assistant message
 
 
 def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wire:
-    """An assistant's message: parts, the plan before calls, and calls."""
+    """Write an assistant message: parts, the plan before calls, and calls."""
     calls = any(is_call(block, writing) for block in content)
     members: Members = {"content": [], PLAN: [], "tool_calls": []}
     for index, block in enumerate(content):
@@ -293,7 +293,7 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wi
             members["tool_calls"].append((index, call_to_wire(block, where, writing)))
             continue
         if calls and block.get("text") == "" and writing.encoding_of(block).get("place") == _BESIDE:
-            part: Wire | None = {"type": "text", "text": ""}  # which the provider takes, as recorded requests show
+            part: Wire | None = {"type": "text", "text": ""}  # the provider accepts it, as recorded requests show
         else:
             part = part_to_wire(_uncited(block), where, writing, ASSISTANT)
         if part is None:
@@ -321,7 +321,8 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wi
 
 
 def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
-    """Whether a text is the plan: one that was read as such, and in a message that calls any that was read elsewhere."""
+    """Whether a text is the plan: a text that was read as the plan, and in a message with calls any text that was not read from the
+    content next to calls."""
     if block["type"] != "text":
         return False
     place = writing.encoding_of(block).get("place")
@@ -331,7 +332,7 @@ def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
 
 
 def _stands_for_another(part: Wire, block: Block) -> bool:
-    """Whether a part is a text in the place of a block that was left out."""
+    """Whether a part is a text that replaces a dropped block."""
     return part.keys() == _TEXT_PART and block["type"] != "text" and part is not block.get("value")
 
 

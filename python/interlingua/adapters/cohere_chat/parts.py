@@ -1,7 +1,7 @@
 """
-Content parts and blocks, by rows: text, reasoning, images, and the documents of tool results.
+Read and write content parts by rows: text, reasoning, images, and the documents of tool results.
 
-A part that cannot be read in full becomes an opaque block: it is kept whole and goes back whole.
+A part that cannot be read completely becomes an opaque block, which is kept whole and written back whole.
 """
 
 from typing import Any, Final
@@ -22,7 +22,7 @@ Block = dict[str, Any]
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 
 _PART: Final = "part"
-"""The place of a document that stood in a message."""
+"""The place of a document that was read from a message."""
 _DETAILS: Final = ("auto", "low", "high")
 
 
@@ -48,12 +48,12 @@ _IMAGE: Final = ItemRow(
 
 
 def part_from_wire(part: Any, reading: Reading, place: str) -> Block:
-    """The block of a content part. Raises TypeError for what is no object with a type."""
+    """Read a content part as a block. Raises TypeError for a part that is not an object with a type."""
     if type(part) is not dict or type(part.get("type")) is not str:
         raise TypeError("a part must be an object with a type")
     try:
         block = _read_part(part, reading, place)
-        if place != ASSISTANT or block["type"] == "thinking":  # a text without words may stand beside calls
+        if place != ASSISTANT or block["type"] == "thinking":  # an empty text is allowed next to calls
             reading.must_compare = reading.must_compare or block.get("text") == ""
         return block
     except (KeyError, TypeError):
@@ -89,7 +89,7 @@ def _refuse(kind: str) -> Any:
 
 
 def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
-    """The part of a block in a message of this role (`place`); None for one that has no form there, which is reported.
+    """Write a block as a part of a message of this role (`place`); report it and return None if it cannot be represented there.
 
     Raises `InvalidRequest` for a call or a result in a message of another role.
     """
@@ -136,7 +136,7 @@ def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
 
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
-    """Whether a text says something; else it is left out, reported. An answer may hold empty ones."""
+    """Whether a text is written. An empty text is dropped and reported, except in a response, which may have empty texts."""
     if block["text"] or writing.answering:
         return True
     writing.loss.drop(path, "empty_content", "representation", "an empty text has no effect here")
@@ -144,7 +144,7 @@ def _has_words(block: Block, path: Path, writing: Writing) -> bool:
 
 
 def _refuse_thinking(block: Block, writing: Writing) -> None:
-    """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
+    """Refuse reasoning of another provider, which is not replayed. In a response it is shown all the same."""
     if writing.answering:
         return
     if block.get("provider_state") and not writing.state_of(block):

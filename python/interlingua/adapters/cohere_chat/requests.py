@@ -1,4 +1,4 @@
-"""Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
+"""Write and read requests (`to_wire`, `from_wire_request`): their members other than messages and tools."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -58,7 +58,7 @@ Request = dict[str, Any]
 
 
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
+    """Write a canonical request as a WireRequest, and report what the wire cannot represent.
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
@@ -78,7 +78,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """The members beside messages, documents and tools."""
+    """Write the members other than messages, documents and tools."""
     choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
     _TABLE.write_options(request, body, writing)
@@ -100,7 +100,7 @@ _SWITCHES: Final = ({"type": "enabled"}, {"type": "disabled"})
 
 
 def _thinking(value: Mapping[str, Any]) -> Wire:
-    """A switch and a budget; an effort turns reasoning on, or off."""
+    """Return reasoning as a switch and a budget; an effort only turns reasoning on or off."""
     mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
     if mode is None and effort is None and budget is None:
         return {}
@@ -118,7 +118,7 @@ def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
     return None if budget is None or budget < 0 else {"mode": thinking["type"], "budget_tokens": budget}
 
 
-# -- the form of the answer
+# -- the format of the answer
 
 
 def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
@@ -126,8 +126,8 @@ def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
 
 
 def _is_enforced(schema: Any) -> bool:
-    """Whether the provider enforces a schema: an object, no object in it without a required member, and no keyword that
-    it does not know."""
+    """Whether the provider enforces a schema: it is an object, every object in it has a required member, and it has only keywords
+    that the provider enforces."""
     return schema.get("type") == "object" and holds(schema, PLACES, _is_known)
 
 
@@ -150,9 +150,9 @@ def _is_known(schema: Schema) -> bool:
 def from_wire_request(
     wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Request, list[Entry]]:
-    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a spelling.
+    """Read a WireRequest. Nothing is lost: members without canonical meaning are kept as options, fields or spellings.
 
-    Raises `InvalidWire` with the pointer of what cannot be read.
+    Raises `InvalidWire` with a pointer to the value that cannot be read.
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
@@ -177,7 +177,7 @@ def from_wire_request(
 
 
 def _read_strict(value: Any, members: Members[Reading]) -> None:
-    """`strict_tools` says it of all functions; a canonical tool says it of itself."""
+    """Read `strict_tools`, which applies to all functions, as the member `strict` of each canonical tool."""
     functions = [tool for tool in members.request.get("tools") or () if "definition" not in tool]
     if value is True and functions:
         for tool in functions:
@@ -190,7 +190,7 @@ def _read_strict(value: Any, members: Members[Reading]) -> None:
 
 
 def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members[Reading]) -> None:
-    """Documents stand where the model reads them; those that have no place there stay an option."""
+    """Read the documents into the place where the model reads them; without such a place they stay an option."""
     if not value and type(value) in (list, type(None)):
         return
     if not documents_from_wire(
@@ -201,7 +201,7 @@ def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members
 
 
 def _is_no_option(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Refuses options that would be read as part of tools, or as documents of a message."""
+    """Refuse an option that would be read back as part of tools, or as documents of a message."""
     if name == "documents":
         asked_by = [{"role": one["role"], "content": []} for one in members.body["messages"] if one["role"] == "user"]
         if not documents_from_wire(value, False, asked_by[:1], members.reading):

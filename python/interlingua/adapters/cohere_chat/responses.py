@@ -1,4 +1,4 @@
-"""Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
+"""Write and read responses: `to_wire_response` plays the provider, `from_wire_response` reads its response."""
 
 import hashlib
 from collections.abc import Mapping
@@ -41,11 +41,11 @@ ENDS: Final = answers.Ends(
 
 
 class _Counts(Counts):
-    """What is paid for, since cost is computed of it. What came from the cache is told apart only where the prompt that is paid
-    for is the one that was read."""
+    """The billed usage, because cost is computed from it. Tokens from the cache are counted separately only if the billed prompt is
+    the prompt that the model read."""
 
     def read(self, wire: Wire, endpoint: Endpoint) -> Usage:  # noqa: ARG002
-        """The usage in disjoint buckets. Raises `TypeError` for an object that counts nothing."""
+        """Read the usage into disjoint buckets. Raises `TypeError` for an object without counts."""
         billed, tokens = answers.inner(wire, "billed_units"), answers.inner(wire, "tokens")
         read, images = count(tokens.get("input_tokens")), count(tokens.get("image_tokens"))
         if images is not None:
@@ -94,7 +94,7 @@ def _write_message(response: Response, writing: Writing, path: Path) -> Wire:
 
 
 def _are_pieces(logprobs: Mapping[str, Any]) -> bool:
-    """Whether log probabilities are told as the wire does: for pieces of text with the ids of their tokens."""
+    """Whether log probabilities have the shape of this wire: pieces of text with the ids of their tokens."""
     return all(type(piece) is dict and "token_ids" in piece for piece in logprobs["content"])
 
 
@@ -110,7 +110,7 @@ _ANSWER: Final = ItemRow(
 
 
 def answer_id(seed: bytes) -> str:
-    """The id of an answer that nobody gave one: the wire demands it, in the form of a UUID."""
+    """Return an id for a response that has none; the wire requires an id, which is a UUID."""
     return str(UUID(bytes=hashlib.sha256(seed).digest()[:16], version=4))
 
 
@@ -118,9 +118,9 @@ def answer_id(seed: bytes) -> str:
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """The body with which this provider would have given an answer; its own answers come out as they were.
+    """Write a response as this provider would return it; responses of this wire are written as received.
 
-    Losses are reported at their place in the response.
+    Losses are reported with pointers into the response.
     """
     return answers.to_wire_response(answer, endpoint, _body)
 
@@ -135,7 +135,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
 def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
-    """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
+    """Read a response. Raises `InvalidAnswer` if the body is not one, `ProviderError` for an error with status 200."""
     body = answers.as_object(body, endpoint)
     if isinstance(body.get("message"), str):
         raise ProviderError(read_error(200, {}, body, endpoint))
@@ -146,5 +146,5 @@ def from_wire_response(
 
 
 def assembled(body: Wire, reading: Reading) -> Response:
-    """The canonical answer of a body."""
+    """Return the canonical response of a body."""
     return answers.read_answer(_ANSWER, ENDS, body, {}, reading)

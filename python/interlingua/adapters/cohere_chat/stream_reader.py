@@ -1,8 +1,8 @@
 """
-Streams from the wire: each event is a patch on the message that a whole answer would be.
+Read streams: each event patches the message that a response without streaming would be.
 
-Parts of the content and calls are numbered, the plan is one. What an answer cites comes with its part or behind it, so a text
-ends when something else begins. The event `message-end` is the last one: without it the answer broke off.
+Parts of the content and calls are numbered; there is only one plan. Citations arrive with their part or after it, so a text ends
+only when something else begins. The last event is `message-end`: without it the response was cut off.
 """
 
 from typing import Any, Final
@@ -20,9 +20,9 @@ from interlingua.wire.sse import Frame
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
-    """Give it frames, and None at the end of input; it gives the events that each completes.
+    """Read a streamed response. Send frames, and None at the end of input; each returns the events that it completes.
 
-    The last event is `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    The last event is `message_complete` or `error`. If the response is cut off, it is an `error` event with what had arrived.
     """
     return decoded(_Answer(endpoint, ids))
 
@@ -30,12 +30,12 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
 _PARTS, _PLANS, _CALLS = 0, 1, 2
 _PLAN_LANE: Final[Lane] = (_PLANS, 0)
 _PROSE: Final = ("text", "thinking")
-"""Parts that come in pieces, in the member of that name. The plan is a text of no part."""
+"""The parts that arrive in pieces, in the member of the same name. The plan is a text, but not a part."""
 
 
 class _Part(Part):
-    """A part of the content, the plan, or a call, as far as it came; of a text what its last block cites, and what blocks
-    before that one said."""
+    """A part of the content, the plan, or a call, as far as it has arrived. A text may become several blocks: `citations` are those
+    of the last block, `before` is the text of the blocks before it."""
 
     __slots__ = ("before", "citations")
 
@@ -46,7 +46,7 @@ class _Part(Part):
 
 
 def _wire(part: _Part) -> Wire:
-    """A part or call as a whole answer has it."""
+    """Return a part or a call as a whole response has it."""
     if part.key[0] == _CALLS:
         return {**part.raw, "function": {**part.raw["function"], "arguments": part.text}}
     return {**part.raw, part.kind: part.before + part.text} if part.kind in _PROSE else part.raw
@@ -62,14 +62,14 @@ class _Blocks(Blocks):
         self.endpoint = endpoint
 
     def read(self, part: Part) -> dict[str, Any]:
-        """A text or reasoning as a whole answer has it, with what it cites; a call with the arguments that have come."""
+        """Return a text or reasoning as a whole response has it, with its citations; a call has the arguments that have arrived."""
         if not isinstance(part, _Part):
             raise TypeError("part")
         text, cites = part.text, part.citations
         if part.key[0] == _CALLS:
             call = call_from_wire(_wire(part), Reading(self.endpoint))
             return {**call, "id": self.content[part.index]["id"]}
-        shown = text or ("." if cites else "")  # a further piece of a text may only cite
+        shown = text or ("." if cites else "")  # a further block of a text may have only citations
         message: Wire = {PLAN: shown} if part.key == _PLAN_LANE else {"content": [{**part.raw, part.kind: shown}]}
         if cites:
             message["citations"] = [{**one, "content_index": 0} for one in cites]
@@ -83,7 +83,7 @@ class _Blocks(Blocks):
 
 
 def _read_one(message: Wire, endpoint: Endpoint) -> dict[str, Any]:
-    """The one block of a message."""
+    """Return the only block of a message."""
     reading = Reading(endpoint)
     read: dict[str, Any] = message_from_wire({"role": "assistant", **message}, reading, answer=True)
     block: dict[str, Any] = read["content"][0]
@@ -102,7 +102,7 @@ class _Answer(Answer):
         self.parts: dict[Lane, _Part] = {}
 
     def patch(self, data: Any, frame: Frame) -> None:
-        """Takes an event of the wire."""
+        """Apply an event of the wire."""
         delta = data.get("delta") or {}
         message = delta.get("message") or {}
         if isinstance(data.get("logprobs"), dict):
@@ -115,7 +115,7 @@ class _Answer(Answer):
             case "message-start":
                 if data.get("id") is not None:
                     self.body["id"] = data["id"]
-                # what it begins with says nothing yet
+                # at the start, empty members have no meaning yet
                 self.message = {name: value for name, value in message.items() if value and name != "role"}
                 self.start()
             case "content-start":
@@ -138,7 +138,7 @@ class _Answer(Answer):
             case None if "message" in data:
                 self.fail(read_error(200, {}, data, self.endpoint))
             case _:
-                pass  # the ends of parts, behind which stands what they cite, and events of later versions
+                pass  # the ends of parts, whose citations follow, and events of later versions
 
     # -- parts
 
@@ -158,7 +158,7 @@ class _Answer(Answer):
         return part
 
     def _continue(self, part: _Part) -> None:
-        """The part is the current one from now on. Where it has ended before, a further block begins at the same place."""
+        """Make the part the current one. If its block has ended before, begin a further block at the same place."""
         if self.blocks.current is part:
             return
         self.blocks.pause()
@@ -173,7 +173,7 @@ class _Answer(Answer):
 
     def _more(self, lane: Lane, content: Any) -> _Part:
         part = self.parts.get(lane)
-        if part is None:  # a server that does not say when a part begins
+        if part is None:  # this server sends no start of a part
             kind = next((name for name in _PROSE if isinstance(content.get(name), str)), None)
             if kind is None:
                 raise TypeError("content")
@@ -243,7 +243,7 @@ class _Answer(Answer):
         self.complete_in_places(response)
 
     def arrived(self) -> dict[str, Any] | None:
-        """What had arrived; a text as far as it came."""
+        """Return what has arrived; a text is returned as far as it has arrived."""
         if not self.begun:
             return None
         self.blocks.settle()

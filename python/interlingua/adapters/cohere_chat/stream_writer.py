@@ -1,4 +1,4 @@
-"""Streams to the wire: `stream_encoder` writes the events with which a server of this wire would have given an answer."""
+"""Write streams: `stream_encoder` writes the events with which a server of this wire would stream a response."""
 
 from typing import Any, Final
 
@@ -34,10 +34,10 @@ from interlingua.wire.sse import Frame
 
 _DONE: Final = "[DONE]"
 _END: Final = ("finish_reason", "usage", "logprobs")
-"""The members of an answer that its end tells."""
+"""The members of a response that are in its last event."""
 _PROSE: Final = ("text", "thinking")
 _NAMES: Final = {"content": "content", "tool_calls": "tool-call"}
-"""What the events of a member are called."""
+"""For each member, the first part of the names of its events."""
 _DELTAS: Final[dict[str, Wire]] = {
     "text": {"content": {"text": TEXT}},
     "thinking": {"content": {"thinking": TEXT}},
@@ -46,12 +46,12 @@ _DELTAS: Final[dict[str, Wire]] = {
 
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
-    """The events of the wire for events of any origin. Only the first of several answers is written."""
+    """Write events of any origin as events of this wire. Only the first of several answers is written."""
     return encoded(_Writer(endpoint))
 
 
 class _Writer(Writer):
-    """One answer, whose parts and calls are numbered."""
+    """Writes one answer; parts and calls are numbered."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint, _DELTAS)
@@ -62,7 +62,7 @@ class _Writer(Writer):
         self.put(kind, {"type": kind, "index": index, **delta})
 
     def start(self, event: Event) -> None:
-        """The message, without anything in it."""
+        """Write the start of the message, which is still empty."""
         message = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         data: Wire = {"type": "message-start", "delta": {"message": message}}
         seed = f"{event.get('message_id', '')}\0{event.get('model') or ''}".encode()
@@ -70,14 +70,14 @@ class _Writer(Writer):
         self.put("message-start", data)
 
     def begun(self, block: Block) -> Wire | None:
-        """A part or a call with nothing in it yet."""
+        """Return a part or a call that is still empty."""
         if block["type"] in _PROSE:
             return {"content": {"type": block["type"], block["type"]: ""}}
         call = self._written(block)["tool_calls"][0]
         return {"tool_calls": {**call, "function": {**call["function"], "arguments": ""}}}
 
     def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
-        """The event with which a part or a call begins."""
+        """Write the event that begins a part or a call."""
         for member, value in (begun or NOTHING).items():
             open_block.number = self.number(member)
             self._event(f"{_NAMES[member]}-start", open_block.number, **{member: value})
@@ -86,12 +86,12 @@ class _Writer(Writer):
         return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing)
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
-        """The event of a piece."""
+        """Return the event of a delta."""
         name = "content-delta" if open_block.kind in _PROSE else "tool-call-delta"
         return name, {"type": name, "index": open_block.number, "delta": {"message": delta}}
 
     def end(self, open_block: OpenBlock) -> None:
-        """What a text cites, and its end; a part that is the provider's own comes whole."""
+        """Write the citations of a text and its end. A part that only this provider has is written whole."""
         if open_block.kind in ("tool_use", FREE):
             self._event("tool-call-end", open_block.number)
             return
@@ -110,20 +110,20 @@ class _Writer(Writer):
                 self._event(f"{name}-end", open_block.number)
 
     def complete(self, response: dict[str, Any]) -> None:
-        """How it ended and what it took, and the mark behind all events."""
+        """Write the finish reason and the usage, then the `[DONE]` mark after all events."""
         body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         self.put("message-end", {"type": "message-end", "delta": {name: body[name] for name in _END if name in body}})
         self.frames.append(Frame(None, _DONE))
 
     def fail(self, error: Error) -> None:
-        """The error, as the last event."""
+        """Write the error as the last event."""
         delta = {"finish_reason": "ERROR", "error": error_in_stream(error, self.endpoint)}
         self.put("message-end", {"type": "message-end", "delta": delta})
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say: what a whole answer does not, but for what pieces say as it came; and further
-    members of the message, of which nothing is known when it begins."""
+    """Report what a stream of this response does not represent: what a whole response does not represent, except what deltas send
+    verbatim, and further members of the message, which are not known yet when it begins."""
     answer, loss = data_of(response), Loss()
     fields = state_of(answer["message"], endpoint).get("fields")
     report_replayable_state({"fields": fields}, loss, ("message",), fields=True)

@@ -1,4 +1,4 @@
-"""What reads the same in both directions, and what travels along while one body is read or written."""
+"""The constants that reader and writer share, and the state of the writer."""
 
 from typing import Any, Final
 
@@ -11,10 +11,10 @@ NAME: Final = "cohere_chat"
 PATH: Final = "/v2/chat"
 
 CHOICES: Final = BiMap({"required": "REQUIRED", "none": "NONE"})
-"""The words of `tool_choice`; without one the model calls as it likes."""
+"""The values of `tool_choice`; without one the model decides whether to call."""
 
 CALLS: Final = "tool_calls"
-"""The kind of opaque blocks that are calls; that of others is the type of their part."""
+"""The kind of opaque blocks that are calls. The kind of other opaque blocks is the type of their part."""
 
 TOOL_NAMES: Final = _writing.ToolNames(64, "a-zA-Z0-9_", "a-zA-Z_")
 
@@ -22,8 +22,8 @@ TOOL_NAMES: Final = _writing.ToolNames(64, "a-zA-Z0-9_", "a-zA-Z_")
 class Writing(_writing.Writing):
     """The target and the report, with the ids of calls and documents.
 
-    `documents` are those that have been taken out of messages of the user: position, block and wire of each; `emptied` are
-    the messages of the user of which nothing is left, where a document may be read.
+    `documents` are those that were taken out of user messages: each with the position of its message, the index of its block and
+    its wire. `emptied` are the user messages of which nothing is left; documents may be read back into them.
     """
 
     __slots__ = ("_named", "documents", "emptied")
@@ -35,7 +35,7 @@ class Writing(_writing.Writing):
         self.emptied: list[int] = []
 
     def is_free(self, identity: str) -> bool:
-        """Whether no document before has this id; from now on one has."""
+        """Whether no earlier document has this id; note the id as used."""
         free = identity not in self._named
         self._named.add(identity)
         return free

@@ -1,4 +1,4 @@
-"""Tools, the choice of tools, and calls, by rows."""
+"""Read and write tools, the tool choice, and calls, by rows."""
 
 from typing import Any, Final
 
@@ -55,7 +55,7 @@ _CALL: Final = ItemRow({"type": "function"}, inside("function", ItemRow({}, _NAM
 
 
 def tool_from_wire(tool: Any, reading: Reading) -> Tool:
-    """A tool. What is not a readable function is kept whole as a tool of the provider."""
+    """Read a tool. A tool that is not a readable function is kept whole as a tool of the provider."""
     try:
         return read_item(_TOOL, tool, {}, reading)
     except (KeyError, TypeError):
@@ -66,7 +66,8 @@ def tool_from_wire(tool: Any, reading: Reading) -> Tool:
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
-    """Writes `tools`: those that may be called, for the wire cannot name one; and whether their schemas are enforced."""
+    """Write `tools` and whether their schemas are enforced. Only tools that may be called are written, because a choice on this wire
+    cannot name a tool."""
     tools: list[Tool] = request["tools"]
     none = (request.get("tool_choice") or NOTHING).get("type") == "none" and writing.refuses("tool_choice")
     offered = () if none else may_be_called(request)
@@ -89,13 +90,13 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
 
 
 def _can_be_strict(tools: list[Tool], writing: Writing) -> bool:
-    """Whether the wire enforces the schemas of all these tools: it does so of all or none, and not of any schema. A tool that
-    takes free text is a function there, whose schema nobody asked to be enforced."""
+    """Whether the wire enforces the schemas of all these tools. It enforces all schemas or none, and it cannot enforce every schema.
+    A tool that takes free text is a function on this wire, and the request does not ask to enforce its schema."""
     functions = [tool for tool in tools if tool.get("kind") != "provider"]
     if not functions or not all(tool.get("strict") and tool.get("kind") != "custom" for tool in functions):
         return False
     if all(writing.encoding_of(tool).get("strict") == imprint_of_schema(tool) for tool in functions):
-        return True  # as it was read
+        return True  # unchanged since it was read
     schemas = [tool.get("input_schema") or {} for tool in functions]
     if not all(schema.get("required") for schema in schemas) or writing.refuses("strict_tools"):
         return False
@@ -103,7 +104,7 @@ def _can_be_strict(tools: list[Tool], writing: Writing) -> bool:
 
 
 def imprint_of_schema(tool: Tool) -> str:
-    """What the schema of a tool is known by that was read where schemas are enforced."""
+    """Return an imprint of the schema of a tool, which shows whether the schema has changed since it was read as enforced."""
     return imprint(tool.get("input_schema"))
 
 
@@ -117,14 +118,14 @@ _WAYS: Final = Ways(CHOICES.there, narrowed=True)
 
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `tool_choice`. A tool that must be called is the only one that is offered."""
+    """Write `tool_choice`. If one tool must be called, only this tool is offered."""
     fitted = fitted_choice(body.get("tools"), _WAYS, writing)
     if fitted is not None:
         body["tool_choice"] = CHOICES.there[fitted["type"]]
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
-    """The choice that a word names; None for another value."""
+    """Read a tool choice; return None for an unknown value."""
     kind = CHOICES.back.get(value) if type(value) is str else None
     return None if kind is None else {"type": kind}
 
@@ -133,7 +134,7 @@ def choice_from_wire(value: Any) -> dict[str, Any] | None:
 
 
 def call_from_wire(call: Any, reading: Reading) -> Block:
-    """A call from `tool_calls`. What is no readable call is kept whole."""
+    """Read a call from `tool_calls`. A call that cannot be read is kept whole."""
     try:
         inner = call["function"]
         if len(call) == 3 and call.get("type") == "function" and len(inner) == 2:
@@ -147,7 +148,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
 
 
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    """A call, as it stands in `tool_calls`."""
+    """Write a call as an item of `tool_calls`."""
     if block["type"] == "opaque":
         report_beside(block, OF_OPAQUE, writing, path)
         call: Wire = block["value"]
@@ -156,7 +157,7 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 
 def is_call(block: Block, writing: Writing) -> bool:
-    """Whether a block stands in `tool_calls`."""
+    """Whether a block is written in `tool_calls`."""
     return block["type"] == "tool_use" or (
         block["type"] == "opaque" and block.get("kind") == CALLS and writing.endpoint.owns(block)
     )

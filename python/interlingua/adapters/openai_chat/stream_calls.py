@@ -40,8 +40,7 @@ class Call(Part):
         return self.index >= 0
 
     def may_be_run(self) -> bool:
-        """Whether the client can run it. Any other call is an item of the provider, and is emitted when it is
-        complete."""
+        """Whether it is a function or custom call. Any other is an item of the provider, emitted when complete."""
         return self.raw.get("type") in _TYPES
 
     def is_whole(self) -> bool:
@@ -174,7 +173,7 @@ class Calls:
             self._blocks.more(call.index, call.text)
 
     def end(self) -> None:
-        """End all calls. Emit calls now that came without a name or that no client can run."""
+        """End all calls. Emit calls now that came without a name or that are items of the provider."""
         for call in self.open:
             if call.has_begun():
                 self._blocks.end(call.index, call.read(self._reading))

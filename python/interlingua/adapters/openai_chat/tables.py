@@ -37,7 +37,7 @@ class Kept:
         self.spellings[pointer(place)] = {"raw": value}
 
     def others(self, item: Wire, known: frozenset[str], *place: str) -> dict[str, Any]:
-        """Keep the members of an item that have no canonical counterpart; return those that have a meaning."""
+        """Return the members of an item without a canonical counterpart; keep a null as a spelling."""
         return other_members(item, known, self.spellings, *place)
 
 

@@ -1,17 +1,18 @@
 """
-OpenAI Responses, and the servers that speak it too.
+OpenAI Responses, and the other servers of this wire.
 
-Wire:  POST /responses, answers as JSON or as server-sent events, documented state 2026-11.
+Wire:  POST /responses, responses as JSON or as server-sent events, documented state 2026-11.
 Spec:  spec/adapters/openai_responses.md
 
-Strategy: the wire is a flat list of items. A run of items that a model said (messages, calls, reasoning, and whatever
-the provider's own tools left) is one assistant message; every other item is a message of its own. Where an item begins,
-its first block says, so the list comes back item for item; how it came otherwise than it is written is kept by comparison. An item that has no
-canonical meaning, or that cannot be read in full, is an opaque block in its place. The stream decoder reads the same
-items when they are done, so both ways give the same.
+Strategy: the wire is a flat list of items. A run of items that a model produced (messages, calls, reasoning, and the
+items of the provider's own tools) is one assistant message; every other item is a message of its own. The first block
+of an item marks where the item begins, so the list is restored item by item. The reader compares each item with what
+the writer would make of it, and keeps the difference. An item that has no canonical meaning, or that cannot be read in
+full, is an opaque block in its place. The stream decoder reads the same items when they are done, so a stream and a
+complete response give the same result.
 
-The sections: tables · parts · items · messages · tools · requests · responses · stream reader and writer ·
-estimates. Errors are those of all wires of OpenAI.
+The sections: tables · parts · items · messages · tools · requests · responses · stream reader and writer · estimates.
+Errors are those of all wires of OpenAI.
 """
 
 from typing import Final
@@ -26,7 +27,7 @@ from interlingua.adapters.openai_responses.tables import NAME
 
 FRAMING: Final = "sse"
 DATED: Final = True
-"""Answers bear the time at which they were made: it is given as `created` where they bring none."""
+"""Responses have a time of creation. A response without one gets the time that is given as `created`."""
 
 __all__ = [
     "DATED",

@@ -1,6 +1,6 @@
 """
-The provider's tools that its client runs (spec/adapters/openai_responses.md#openai-responses-built-in): which function each of
-them is, how its calls are spelt, and how what the client answers.
+The provider's tools that its client runs (spec/adapters/openai_responses.md#openai-responses-built-in): the function
+that each of them is, the spelling of its calls, and the spelling of the results from the client.
 """
 
 from collections.abc import Container, Mapping
@@ -17,7 +17,7 @@ Item = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- the tools
 
 _LOCAL: Final = {"environment": {"type": "local"}}
-"""Where a shell runs that is the client's."""
+"""The environment of a shell that the client runs."""
 _SEARCH: Final = ItemRow(
     {"type": "tool_search", "execution": "client"},
     text("description", "description"),
@@ -32,11 +32,11 @@ def _tool(kind: str, entry: Item) -> Tool:
 
 
 TOOLS: Final[Mapping[str, Tool]] = {kind: _tool(kind, entry) for kind, entry in entries("openai_responses")}
-"""By their types on the wire, which are their names as well."""
+"""The tools by their types on the wire, which are also their names."""
 
 
 def built_in(definition: Wire) -> Tool | None:
-    """The built-in tool that a definition offers to run at the client; None for any other tool."""
+    """Return the built-in tool that a definition offers and the client runs; None for any other tool."""
     kind = definition.get("type")
     tool = TOOLS.get(kind) if isinstance(kind, str) else None
     if kind == "shell" and not _is_local(definition):
@@ -45,7 +45,7 @@ def built_in(definition: Wire) -> Tool | None:
 
 
 def _is_local(item: Mapping[str, Any]) -> bool:
-    """Whether a shell, or a call of it, is not said to run in a container of the provider."""
+    """Whether a shell, or a call of it, does not state that it runs in a container of the provider."""
     environment = item.get("environment")
     return environment is None or (isinstance(environment, dict) and environment.get("type") == "local")
 
@@ -54,12 +54,12 @@ def _is_local(item: Mapping[str, Any]) -> bool:
 
 
 class Form:
-    """How the calls of a tool are spelt: type and prefix of ids of the item, the member with the arguments (or, `whole`, with
-    the one that has its name), what an item and those arguments hold in an answer where nobody said it, and the type of the items
-    that answer it.
+    """The spelling of the calls of a tool: type (`call`) and id prefix of the item; `member`, which holds the arguments
+    (or, if `whole`, the value of the argument of that name); members (`made`) and arguments (`filled`) with which an
+    item of an answer is completed; and `output`, the type of the items with results.
 
-    `answered` says as what a result is written that was not read here: by OpenAI's own agents calls of some tools are
-    answered as those of functions. `names` is the member with which such an item names the call.
+    `answered` is the kind as which a result is written that was not read here: OpenAI's own agents return results of
+    some tools as those of functions. `names` is the member with which a result item names the call.
     """
 
     __slots__ = ("answered", "call", "filled", "made", "member", "names", "output", "prefix", "whole")
@@ -110,15 +110,15 @@ FORMS: Final[Mapping[str, Form]] = {
         answered="function",
     ),
 }
-"""By the name of the tool."""
+"""The forms by the name of the tool."""
 CALLS: Final = frozenset(form.call for form in FORMS.values())
 OUTPUTS: Final[Mapping[str, str]] = {form.output: name for name, form in FORMS.items()}
-"""The name of a tool by the type of what answers its calls; both computers are answered alike."""
+"""The name of a tool by the type of its result items; both computer tools have the same type."""
 
 
 def called(item: Wire) -> tuple[str, Item] | None:
-    """The name of the tool that an item calls, and the arguments, nulls among them. None for what is no readable call, or
-    none that the client runs."""
+    """Return the name of the tool that an item calls, and the arguments, including nulls. None for an item that is no
+    readable call, or that the client does not run."""
     kind = item.get("type")
     for name, form in FORMS.items():
         given: Any = item.get(form.member)
@@ -130,7 +130,7 @@ def called(item: Wire) -> tuple[str, Item] | None:
 
 
 def _is_readable(name: str, given: Any, item: Wire) -> bool:
-    """Whether an item says all that a call of a tool needs, and that the client runs it."""
+    """Whether an item has all that a call of a tool needs, and the client runs it."""
     if name == "computer":
         return isinstance(given, list) and item.get("action") is None and bool(given) and all(map(_is_action, given))
     if not isinstance(given, dict):
@@ -160,7 +160,7 @@ def _is_action(value: Any) -> bool:
 
 
 def call_members(name: str, arguments: Item) -> Wire | None:
-    """The members of an item that calls a tool with these arguments; None where it cannot be said so."""
+    """Return the members of an item that calls a tool with these arguments; None where the item cannot express them."""
     form = FORMS[name]
     given: Any = arguments.get(form.member) if form.whole else arguments
     if name == "local_shell":
@@ -173,7 +173,7 @@ def call_members(name: str, arguments: Item) -> Wire | None:
 
 
 def answered(item: Wire, name: str) -> bool:
-    """Whether an item can be read as what the client answered to a call of a tool."""
+    """Whether an item can be read as the client's result of a call of a tool."""
     match item:
         case {"type": "local_shell_call_output", "output": str()}:
             return name == "local_shell"
@@ -191,7 +191,7 @@ def answered(item: Wire, name: str) -> bool:
 
 
 def answered_call(item: Wire) -> Any:
-    """The wire id of the call that an item answers: in one kind of items the documents call it `id`."""
+    """Return the wire id of the call of a result item. For one kind of items the documentation names it `id`."""
     named = item.get("call_id")
     return item.get("id") if named is None and item.get("type") == "local_shell_call_output" else named
 
@@ -203,8 +203,8 @@ def is_one_of(item: Wire, kinds: Container[str]) -> bool:
 
 
 def ran(items: list[Any]) -> set[str]:
-    """The calls that stay items of the provider, by what answers them: those of a shell that the provider has run itself, and
-    those whose output cannot be read."""
+    """Return the calls that stay items of the provider because of their outputs: calls of a shell that the provider has
+    run itself, and calls with unreadable outputs."""
     found: set[str] = set()
     for item in items:
         if not isinstance(item, dict) or not is_one_of(item, OUTPUTS):
@@ -225,7 +225,8 @@ def _are_objects(values: list[Any]) -> bool:
 
 
 def listed(text: str) -> list[Any] | None:
-    """The list of objects that a text is, in the spelling in which one is read."""
+    """Return the list of objects that a text holds, if the text has the spelling in which the reader stores such a
+    list."""
     try:
         value = json.loads(text)
     except InvalidRequest:

@@ -1,9 +1,9 @@
 """
-Calls, by rows: those of functions, with or without a namespace, those with free text, and those of the provider's tools that its
-client runs.
+Calls, by rows: those of functions, with or without a namespace, those with free text, and those of the provider's tools
+that its client runs.
 
-A call has two ids: `call_id`, which its result names, and `id`, the name of its item in the list. An item with an `id` is a full
-one: it says its status, too.
+A call has two ids: `call_id`, which its result names, and `id`, the name of its item in the list. An item with an `id`
+is a full one: it also has a status.
 """
 
 import hashlib
@@ -35,18 +35,19 @@ from interlingua.canonical.loss import Path
 _ITEM_ID: Final = "item_id"
 """Spelling of a call: the id of its item."""
 _STATE: Final = ("provider_state",)
-"""What members say that have no canonical meaning."""
+"""The canonical member for wire members without a canonical meaning."""
 
 
 def item_id(known_id: str | None, prefix: str, state: Mapping[str, Any], writing: Writing, *seed: Any) -> Any:
-    """The id that an item came with or, in an answer, one that is made of what it says, unless it came from here without one."""
+    """Return the id that an item had when it was read. In an answer, an item without one gets an id derived from its
+    content, unless this provider sent it without an id."""
     if known_id is None and (writing.answer or (writing.answering and not state)):
         return derived_item_id(prefix, writing.identity, *seed)
     return ABSENT if known_id is None else known_id
 
 
 def derived_item_id(prefix: str, *seed: Any) -> str:
-    """An id for an item that has none: the same item in the same place of the same answer gets the same id."""
+    """Derive an id for an item that has none: the same item in the same place of the same answer gets the same id."""
     return prefix + hashlib.sha256(repr(seed).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -82,12 +83,12 @@ def _write_status(block: Block, writing: Writing, _: Path) -> Any:
 
 
 def _encoding(block: Block, writing: Writing) -> Mapping[str, Any]:
-    """How a call is written: as it was read, or as whoever is answered has the tool."""
+    """Return the spelling of a call: as it was read, or, in an answer, as the client declared the tool."""
     encoding = writing.encoding_of(block)
     if NAMESPACE in encoding or BUILT_IN in encoding or not writing.answering:
         return encoding
     offered = writing.endpoint.spellings.get(block["name"]) or NOTHING
-    return NOTHING if offered.get(NAMESPACE) == DEFAULT else offered  # clients know its tools by their names alone
+    return NOTHING if offered.get(NAMESPACE) == DEFAULT else offered  # clients know its tools only by their names
 
 
 def _write_name(block: Block, writing: Writing, path: Path) -> str:
@@ -126,10 +127,10 @@ _CUSTOM: Final = ItemRow(
 
 
 def _row(name: str, form: Form) -> ItemRow:
-    """The row of calls of a built-in tool."""
+    """Return the row for calls of a built-in tool."""
 
     def read(raw: Any, block: Block, _: Reading) -> None:
-        """What is called has been read of the whole item."""
+        """Read nothing: the name and the arguments were already read from the whole item."""
 
     def write(block: Block, writing: Writing, _: Path) -> Any:
         return (_members(block, writing) or NOTHING)[form.member]
@@ -142,12 +143,13 @@ _BUILT_IN: Final[Mapping[str, ItemRow]] = {name: _row(name, form) for name, form
 
 
 def is_built_in(block: Block, writing: Writing) -> bool:
-    """Whether a call is one of a built-in tool, as far as can be known while its arguments are not whole."""
+    """Whether a call is one of a built-in tool, as far as this is known before its arguments are complete."""
     return block["type"] == "tool_use" and BUILT_IN in _encoding(block, writing)
 
 
 def _members(block: Block, writing: Writing) -> Wire | None:
-    """The members of an item that calls a built-in tool; None where the call cannot be said so: then it is that of a function."""
+    """Return the members of an item that calls a built-in tool; None where the item cannot express the call, which is
+    then written as one of a function."""
     name: str = block["name"]
     form = FORMS.get(name)
     if form is None or _encoding(block, writing)[BUILT_IN] != name:
@@ -162,7 +164,7 @@ def _members(block: Block, writing: Writing) -> Wire | None:
 
 
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    """A call."""
+    """Write a call."""
     canonical: str = block["id"]
     if is_plain(block) and not writing.answering:  # most calls
         name = writing.written_tool_name(block["name"], path)
@@ -188,7 +190,8 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 
 def call_from_wire(item: Wire, reading: Reading, canonical: str = "") -> Block | None:
-    """A call; `canonical` is its id when it has one already. None for what is no readable call, or none of the caller's."""
+    """Read a call; `canonical` is its id when it has one already. None for an item that is no readable call, or that
+    the caller does not run."""
     kind = item["type"]
     if len(item) == 4 and kind == "function_call":
         call = plain_call(
@@ -214,7 +217,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str = "") -> Block |
 
 
 def _built_in_from_wire(item: Wire, reading: Reading, canonical: str) -> Block | None:
-    """A call of a built-in tool that the client runs."""
+    """Read a call of a built-in tool that the client runs."""
     found = called(item)
     if found is None or reading.has_run(item.get("call_id")):
         return None
@@ -230,10 +233,10 @@ def _built_in_from_wire(item: Wire, reading: Reading, canonical: str) -> Block |
 
 
 def answers(item: Wire, reading: Reading) -> bool:
-    """Whether an item is what the client answered to a call of a built-in tool that it runs."""
+    """Whether an item is the client's result of a call of a built-in tool that the client runs."""
     wire_id = answered_call(item)
     name = reading.kind_of(wire_id)
     if name is None and isinstance(wire_id, str) and item.get("id") in (None, wire_id):
-        # of a call that is stored elsewhere; with an id of its own it came from the provider
+        # its call is stored elsewhere; a result with an id of its own came from the provider
         name = OUTPUTS[item["type"]]
     return name is not None and answered(item, name)

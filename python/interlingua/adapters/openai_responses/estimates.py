@@ -1,4 +1,4 @@
-"""How many tokens a request takes: as on every wire, and what the provider keeps of a conversation."""
+"""The number of tokens of a request: as on every wire, and the part of a conversation that the provider stores."""
 
 from typing import Final
 
@@ -9,22 +9,23 @@ from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 
 _PRO: Final[Range] = (0, 1_500, 2_500)
-"""What the provider writes around a request in the mode `pro`."""
+"""Tokens that the provider adds to a request in the mode `pro`."""
 _ENFORCED: Final = 220
-"""What gpt-4o at times counts beside the tools whose schemas it enforces: about 210 tokens, seen in answers of 2025."""
+"""Tokens that gpt-4o sometimes counts besides the tools with enforced schemas: about 210, seen in responses of 2025."""
 _PROVIDED: Final[dict[str, Range | None]] = {
     "computer": (100, 600, 2_000),
     "local_shell": (0, 300, 1_500),
     "shell": (0, 300, 1_500),
     "apply_patch": (0, 300, 1_500),
 }
-"""Tools that the provider defines and the client runs. All others run inside the call and add what they find."""
+"""Tools that the provider defines and the client runs. All others run inside the provider call and add what they
+find."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
-    """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
+    """Estimate the prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
-    What the provider keeps of a conversation may be as long as the model allows.
+    The part of a conversation that the provider stores may be as long as the model allows.
     """
     low, likely, high = 0.0, 0.0, 0.0
     native_options = (request.get("options") or {}).get(NAME) or {}

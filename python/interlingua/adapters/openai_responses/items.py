@@ -1,8 +1,8 @@
 """
-Items that a model said: `turn_to_wire` above `item_from_wire`.
+Items that a model produced: `turn_to_wire` above `item_from_wire`.
 
-A message item is one text block for each of its parts; a call, a reasoning item and every other item is one block. What
-belongs to the item and not to the part (id, status, phase) stands with the first block of the item.
+A message item becomes one text block for each of its parts; a call, a reasoning item and every other item is one block.
+Members of the item that are not of a part (id, status, phase) are kept in the first block of the item.
 """
 
 from collections.abc import Container, Mapping
@@ -48,7 +48,7 @@ Item = dict[str, Any]
 
 
 class _Turn:
-    """The items of one assistant message, as far as they are written, and by each the positions of the blocks that it says."""
+    """The items of one assistant message written so far, and for each the positions of the blocks in it."""
 
     __slots__ = ("first", "full", "items", "of", "open", "path", "reasoning", "request", "writing")
 
@@ -64,21 +64,21 @@ class _Turn:
         self.reasoning: list[tuple[int, int, Block]] = []
 
     def close(self) -> None:
-        """Ends the message item that takes parts: one plain text is written as a string, unless the item is a full one."""
+        """End the open message item. One plain text is written as a string, unless the item is a full one."""
         item = self.open
         self.open = None
         if item is not None and not self.full and (text := lone_text(item["content"], OUTPUT_TEXT)) is not None:
             item["content"] = text
 
     def add(self, item: Wire, index: int) -> None:
-        """An item of its own."""
+        """Add an item of its own."""
         if self.open is not None:
             self.close()
         self.items.append(item)
         self.of.append([self.first + index])
 
     def add_part(self, part: Wire, block: Block, index: int) -> None:
-        """A part of a message item: of the open one, or of a new one where the block began one."""
+        """Add a part to a message item: to the open one, or to a new one where the block was the first of an item."""
         state = self.writing.state_of(block) if len(block) > 2 else NOTHING
         if self.open is None or (state and _begins(state, self.writing.encoding_of(block))):
             self.close()
@@ -105,16 +105,16 @@ class _Turn:
 
 
 def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
-    """Whether a block is the first of a message item: only that one has what belongs to the item."""
+    """Whether a block is the first of a message item: only the first one has the members of the item."""
     if "id" in state or encoding.get(_STARTS):
         return True
     return not within(state.get("fields") or {}, _OF_PARTS)
 
 
 _OF_PARTS: Final = frozenset(("annotations", "logprobs"))
-"""Members that parts have. What else is kept is the item's, unless the item has one of that name beside it."""
+"""Members of parts. All other kept members belong to the item, unless the item has a member of that name as well."""
 _OF_ITEM: Final = "item/"
-"""How the name begins of an item's member that its first part has as well."""
+"""Prefix for the name of an item's member that its first part has as well."""
 
 
 def _is_of_part(name: str, fields: Mapping[str, Any]) -> bool:
@@ -124,8 +124,8 @@ def _is_of_part(name: str, fields: Mapping[str, Any]) -> bool:
 def turn_to_wire(
     message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any], first: int = 0
 ) -> tuple[list[Wire], list[list[int]]]:
-    """The items of an assistant message, and by each the positions of the blocks that it says, the first of which is at
-    `first`."""
+    """Write the items of an assistant message; return with each item the positions of its blocks, the first of which is
+    at `first`."""
     content = message["content"]
     if not writing.answering:
         if (plain := _plain_turn(content, path, writing)) is not None:
@@ -146,7 +146,7 @@ def turn_to_wire(
 
 
 def _plain_turn(content: list[Block], path: Path, writing: Writing) -> list[Wire] | None:
-    """The turn that most are: a text, calls, or calls behind a text. None for any other."""
+    """Write the most frequent kinds of turn: a text, calls, or calls after a text. None for any other turn."""
     items: list[Wire] = []
     first = content[0] if content else None
     if first is not None and first["type"] == "text":
@@ -187,7 +187,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    """A text as a part, without what is kept for its item."""
+    """Write a text as a part, without what is kept for its item."""
     fields: Item = writing.state_of(block).get("fields") or {}
     if others := [name for name in fields if not _is_of_part(name, fields)]:
         of_part = {name: value for name, value in fields.items() if name not in others}
@@ -203,7 +203,7 @@ def _leave(block: Block, index: int, turn: _Turn, refused: Refused) -> None:
 
 
 def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
-    """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
+    """Write an item of the provider. An item that would be read back as several blocks, or as none, has no place."""
     value, writing, path = block["value"], turn.writing, (*turn.path, "content", index)
     reading = Reading(writing.endpoint)
     reading.kinds = writing.named
@@ -214,7 +214,7 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
             message = "calls that the client runs, and their outputs, are calls and results"
             raise Refused("unsupported_value", message)
         canonical = results.get(call_id)
-    others = not writing.answering and is_of_others(value, reading)  # nobody but the model speaks in an answer
+    others = not writing.answering and is_of_others(value, reading)  # only the model produces items of an answer
     read = [] if others else item_from_wire(value, reading, starts=False)
     if len(read) != 1:
         raise Refused("unsupported_value", "the item is not an item of a turn of the model")
@@ -233,8 +233,9 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
 
 
 def _answers_apart(turn: _Turn) -> Answers:
-    """What answers calls that are kept whole: the wire ids of the calls that the provider has run, of those that the client
-    has run, and whose output is an item that is kept whole as well, and, by wire id, the calls that results name."""
+    """Return three facts about calls that are kept whole: the wire ids of the calls that the provider has run; those of
+    the calls that the client has run, with an output that is kept whole as well; and, by wire id, the calls that
+    results name."""
     writing = turn.writing
     if writing.answers is None:
         items: list[Wire] = []
@@ -258,7 +259,7 @@ def _answers_apart(turn: _Turn) -> Answers:
 
 
 def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
-    """A reasoning item; None for reasoning that has no place here."""
+    """Write a reasoning item; None for reasoning that has no place here."""
     writing, text = turn.writing, block["text"]
     state = writing.state_of(block)
     signature = block.get("signature")
@@ -279,19 +280,19 @@ _OF_REASONING: Final = OF_THINKING | {"signature"}
 
 
 def _is_plain(dialect: Mapping[str, Any]) -> bool:
-    """Whether the provider's models reason in plain text, which needs no proof."""
+    """Whether the provider's models reason in plain text, which needs no signature."""
     return dialect.get("plain_reasoning") is True
 
 
 def _words(text: str, dialect: Mapping[str, Any]) -> Wire:
-    """The text of reasoning where the wire has it: in full, or summarized."""
+    """Return the text of reasoning in its place on the wire: in full, or as a summary."""
     if _is_plain(dialect):
         return {"summary": [], "content": [{"type": "reasoning_text", "text": text}]}
     return {"summary": [{"type": "summary_text", "text": text}] if text else []}
 
 
 def _settle_reasoning(turn: _Turn) -> None:
-    """Reasoning goes only before the item that it led to, and with an id only before a message that has one."""
+    """Keep reasoning only before the item that it led to, and before a message its id only if the message has one."""
     writing = turn.writing
     plain = _is_plain(writing.dialect)
     followed: Wire | None = None
@@ -314,14 +315,14 @@ def _settle_reasoning(turn: _Turn) -> None:
 
 
 def _is_proven(item: Wire, followed: Wire) -> bool:
-    """Whether a reasoning item may stand before another; takes its id away where only its proof may."""
+    """Whether a reasoning item is valid before another. Remove its id where only its signature is valid."""
     if followed.get("role") == "assistant" and "id" not in followed:
         item.pop("id", None)
     return "id" in item or item.get("encrypted_content") is not None
 
 
 def _withdraw(path: Path, turn: _Turn) -> None:
-    """Takes back what was reported of the inside of a block that is now left out as a whole."""
+    """Withdraw the losses inside a block that is now left out as a whole."""
     inside = pointer(path) + "/"
     entries = turn.writing.loss.entries
     entries[:] = [entry for entry in entries if not entry["path"].startswith(inside)]
@@ -335,15 +336,15 @@ def _whole(item: Any, reading: Reading) -> Block:
 
 
 def is_message(item: Wire) -> bool:
-    """Whether an item is a message; the type may go without saying."""
+    """Whether an item is a message; its type may be absent."""
     kind = item.get("type")
     return kind == "message" or (kind is None and "type" not in item and "role" in item)
 
 
 def is_of_others(item: Wire, reading: Reading) -> bool:
-    """Whether an item is what others than the model said: a message of theirs, or what answers a call.
+    """Whether an item does not come from the model: another role's message, or a result of a call.
 
-    Raises `AttributeError` or `TypeError` for what is no item at all.
+    Raises `AttributeError` or `TypeError` for a value that is no item at all.
     """
     kind = item.get("type")
     if kind is None or kind == "message":
@@ -361,9 +362,9 @@ _OTHERS: Final = ("user", "system", "developer")
 
 
 def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]:
-    """The blocks of an item that a model said; what is none of its items in full is kept whole.
+    """Read the blocks of an item that a model produced; an item that cannot be read in full is kept whole.
 
-    `starts` says that a message item stands directly before: this one does not go on with it.
+    `starts`: a message item is directly before, and this one does not continue it.
     """
     if len(item) == 2 and not starts and item.get("role") == "assistant" and type(item.get("content")) is str:
         return [{"type": "text", "text": item["content"]}]
@@ -392,7 +393,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         if not full and (lone := lone_text(content, KINDS)):
             blocks = [{"type": "text", "text": lone}]
             spellings["/content"] = {"word": content[0]["type"]}
-        elif full and (lone := lone_text(content, OUTPUT_TEXT)):  # without the lists of a text, as many clients say it
+        elif full and (lone := lone_text(content, OUTPUT_TEXT)):  # many clients send no `annotations` and `logprobs`
             blocks = [{"type": "text", "text": lone}]
             written = imprint({**content[0], "annotations": [], "logprobs": []})
             spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
@@ -429,7 +430,8 @@ ORIGIN_MEMBERS: Final = frozenset(("adapter", "provider", "origin"))
 
 
 def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spellings: Spellings) -> dict[str, Any]:
-    """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spellings`."""
+    """Read the id of an item; return the members without a canonical counterpart. Nulls and `status` go to
+    `spellings`."""
     kept = other_members(item, known, spellings)
     if isinstance(kept.get("id"), str):
         state["id"] = kept.pop("id")
@@ -439,13 +441,13 @@ def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], 
 
 
 _STARTS: Final = "starts"
-"""Spelling of a text: a message item begins with it, though it has neither an id nor members that say so."""
+"""Spelling of a text: a message item begins with it, though the item has neither an id nor members that show this."""
 
 _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"))
 
 
 def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
-    """A thinking block; None for a reasoning item that cannot be read in full."""
+    """Return a thinking block; None for a reasoning item that cannot be read in full."""
     texts: list[str] = []
     fields: dict[str, Any] = {}
     for member, kind in _TEXTS.items():
@@ -458,13 +460,13 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
                 return None
             texts.append(part["text"])
             for name in part:
-                if name not in _TEXT_PART:  # it is a field, under its name while that is free
+                if name not in _TEXT_PART:  # it is a field, under its own name if that is free
                     taken = name in fields or name in item
                     fields[f"{member}/{position}/{name}" if taken else name] = part[name]
     encrypted = item.get("encrypted_content")
     if encrypted is not None and type(encrypted) is not str:
         return None
-    block: Block = {"type": "thinking", "text": BETWEEN.join(filter(None, texts))}  # an empty text says nothing
+    block: Block = {"type": "thinking", "text": BETWEEN.join(filter(None, texts))}  # an empty text adds nothing
     if encrypted is not None:
         block["signature"] = encrypted
     state = block["provider_state"] = reading.state()

@@ -1,7 +1,8 @@
 """
 The list of items as messages: `input_to_wire` above `input_from_wire`.
 
-A run of items that a model said is one assistant message. Messages of others, and each result of a call, are one item.
+A run of items that a model produced is one assistant message. Messages of other roles, and each result of a call, are
+one item.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -54,9 +55,10 @@ Request = dict[str, Any]
 
 
 def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = None) -> tuple[str | None, list[Wire]]:
-    """Instructions, and all items in the order of the wire. `read` knows the items from which the messages were just read.
+    """Write the instructions, and all items in the order of the wire. `read` holds the items from which the messages
+    were just read.
 
-    Raises `InvalidRequest` for a conversation that no order makes valid.
+    Raises `InvalidRequest` for a conversation that is not valid in any order.
     """
     messages: list[Message] = request["messages"]
     items: list[Wire] = []
@@ -79,7 +81,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         match message["role"]:
             case "assistant":
                 written, positions = turn_to_wire(message, path, writing, request, begins[position])
-                if len(message) > 2:  # a turn is no item of its own: it has no members
+                if len(message) > 2:  # a turn is no item of its own, so it has no members
                     report_beside(message, OF_MESSAGE, writing, path)
                 if not written:
                     silent.append(position)
@@ -114,7 +116,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
     report_moves(order, messages, writing, silent)
-    # last of all: what an entry names must still stand in its place
+    # last of all: until here, the values that entries name must still be at their paths
     for position, to in merges:
         text = "neighbouring turns of the model are written as one run of items"
         writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "representation", text)
@@ -122,14 +124,15 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
 
 
 def _is_back(position: int, message: Message, writing: Writing) -> bool:
-    """Whether a turn of which nothing was written has items after all, as it had when it was read."""
+    """Whether a turn that was written without items has items after all: those that were read and are
+    restored."""
     reported = {entry["path"] for entry in writing.loss.entries}
     return any(f"/messages/{position}/content/{index}" not in reported for index in range(len(message["content"])))
 
 
 def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> tuple[list[tuple[int, int]], int | None]:
-    """Which turns of the model are one run with which, without those that have no items; and the last turn, where the model
-    has the last word."""
+    """Return the turns of the model that are written as one run, each with the first turn of its run, without turns
+    that have no items; and the last turn, if the conversation ends with the model."""
     begun: int | None = None
     last: int | None = None
     merges: list[tuple[int, int]] = []
@@ -146,8 +149,8 @@ def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> t
 
 
 def _in_items(messages: list[Message]) -> tuple[list[Item], list[int]]:
-    """What an item may say: the blocks of turns of the model and the messages of others, and where those of each message
-    begin."""
+    """Return what items can represent: the blocks of turns of the model and the messages of other roles; and for each
+    message the position of its first one."""
     in_items: list[Item] = []
     begins: list[int] = []
     for message in messages:
@@ -160,8 +163,8 @@ def _in_items(messages: list[Message]) -> tuple[list[Item], list[int]]:
 
 
 def _reshaped(in_items: list[Item], writing: Writing) -> list[int]:
-    """The positions of what is written as items of other types than those that were read. One that was so when it was read is
-    known by its report."""
+    """Return the positions of blocks and messages that are written as items of other types than those that were read.
+    If this was already so when one was read, its report shows it."""
     if not writing.reshaped:
         return []
     return [
@@ -172,7 +175,7 @@ def _reshaped(in_items: list[Item], writing: Writing) -> list[int]:
 
 
 def _places(messages: list[Message]) -> list[str]:
-    """Where each of these is."""
+    """Return the pointer of each of these."""
     places: list[str] = []
     for position, message in enumerate(messages):
         if message["role"] == "assistant":
@@ -183,11 +186,12 @@ def _places(messages: list[Message]) -> list[str]:
 
 
 def _confused(messages: list[Message], writing: Writing) -> set[str]:
-    """The calls of one wire id whose results, read by their order alone, would no longer find them after an edit."""
+    """Return the calls with a shared wire id, where results paired by order alone would miss their calls after an
+    edit."""
     reading = Reading(writing.endpoint, NamedIds())
     read: dict[
         str, tuple[str, str]
-    ] = {}  # of each call the canonical id that a reader would give it, and its own on the wire
+    ] = {}  # for each call, the canonical id that a reader would give it, and its wire id
     confused: set[str] = set()
     for message in messages:
         for block in message["content"]:
@@ -201,8 +205,8 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
 
 
 def _speak_json(request: Request, writing: Writing) -> bool:
-    """Whether the first message has to say JSON among the items: the provider looks for the word there alone, and no other
-    message says it (spec/2-requests.md#form-word)."""
+    """Whether the first message must stay among the items to provide the word JSON: the provider looks for the word
+    only there, and no other message contains it (spec/2-requests.md#form-word)."""
     wanted: Mapping[str, Any] = request.get("response_format") or NOTHING
     free = wanted.get("type") == "json" or (wanted.get("type") == "json_schema" and wanted.get("schema") is None)
     if not free or writing.same(JSON_UNMENTIONED, "response_format"):
@@ -220,8 +224,8 @@ def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
 
 
 def _stored(messages: list[Message], continued: bool, endpoint: Endpoint) -> frozenset[int]:
-    """The results whose calls the provider keeps: with the beginning of the conversation, or in items of its own tools that
-    stand before them."""
+    """Return the results with calls that the provider stores: with the beginning of the conversation, or in items of
+    its own tools that come before them."""
     provided: set[str] = set()
     stored: list[int] = []
     for position, message in enumerate(messages):
@@ -243,8 +247,8 @@ def _is_stored(result: Block, continued: bool, provided: set[str], endpoint: End
 
 
 def is_continued(request: Request, writing: Writing) -> bool:
-    """Whether the provider keeps the beginning of the conversation, or all of it."""
-    if writing.from_another:  # what only that one keeps is not named
+    """Whether the provider stores the beginning of the conversation, or all of it."""
+    if writing.from_another:  # what only the other provider stores is not named
         return False
     options = (request.get("options") or NOTHING).get(NAME) or NOTHING
     return any(options.get(name) for name in ELSEWHERE)
@@ -267,7 +271,7 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 
 def _content_to_wire(content: list[Block], path: Path, writing: Writing) -> Any:
-    """A string for a single plain text, else parts; None when nothing is left."""
+    """Write a string for a single plain text, else parts; None when nothing is left."""
     parts = _parts(content, path, writing)
     text = lone_text(parts, _WORDS)
     return (parts or None) if text is None else text
@@ -287,7 +291,8 @@ def _parts(content: list[Block], path: Path, writing: Writing) -> list[Wire]:
 
 
 def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
-    """What messages have beside content: an id, own members, and what has no place on this wire."""
+    """Write what messages have besides content: an id, the provider's members, and the report of unsupported
+    members."""
     if "id" in (state := writing.state_of(message)):
         wire["id"] = state["id"]
     return finish(message, wire, OF_MESSAGE, writing, path)
@@ -323,7 +328,8 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 
 def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wire | None:
-    """What the client answers to a call of a built-in tool; None where it cannot be said in the form of that tool."""
+    """Write the client's result of a call of a built-in tool; None where the result item of that tool cannot express
+    it."""
     content, failed = block["content"], bool(block.get("is_error"))
     only: Block = content[0] if len(content) == 1 else {"type": ""}
     lone: str | None = only["text"] if only["type"] == "text" and len(only) == 2 else None
@@ -335,7 +341,7 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
             item["output"] = output
         case "tool_search" if lone is not None and not failed and (tools := listed(lone)) is not None:
             if not are_offered(tools, writing):
-                return None  # they would be offered by this item alone
+                return None  # only this item would offer them
             item["tools"] = tools
         case "apply_patch" if lone is not None or not content:
             item["status"] = "failed" if failed else "completed"
@@ -345,7 +351,7 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
             reported = len(writing.loss.entries)
             screenshot = part_to_wire(only, (*path, "content", 0), writing)
             if screenshot is None:
-                del writing.loss.entries[reported:]  # reported where the result is written as one of a function
+                del writing.loss.entries[reported:]  # this is reported when the result is written as that of a function
                 return None
             item["output"] = {**screenshot, "type": "computer_screenshot"}
         case _:
@@ -361,8 +367,8 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
 def input_from_wire(
     instructions: str | None, items: Any, reading: Reading, *, continued: bool = False, passed: int = 0
 ) -> list[Message]:
-    """All messages; `continued` says that the provider keeps what was said before them. The first items that are `passed`
-    are no messages.
+    """Read all messages; `continued`: the provider stores the conversation before them. The first `passed` items are no
+    messages.
 
     Raises `InvalidWire` with the pointer of the item that cannot be read.
     """
@@ -389,7 +395,7 @@ def input_from_wire(
     assistant_before = False
     position = 0
     try:
-        for position, item in enumerate(items):  # which an error names
+        for position, item in enumerate(items):  # an error names the position
             if position < passed:
                 continue
             if is_of_others(item, reading):
@@ -403,7 +409,7 @@ def input_from_wire(
             is_a_message = "role" in item and is_message(item)
             assistant_before = is_a_message and blocks[0].get("value") is not item
             if is_a_message and item.get("id") is None and _ends_in_reasoning(turn):
-                reading.must_compare = reading.must_compare or not plain  # its id would be left out
+                reading.must_compare = reading.must_compare or not plain  # the id of the reasoning would be left out
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -418,7 +424,7 @@ def input_from_wire(
 
 
 def _ends_in_reasoning(turn: list[Block] | None) -> bool:
-    """Whether a turn ends in reasoning, which leads to nothing."""
+    """Whether a turn ends in reasoning, with no item that it led to."""
     return turn is not None and bool(turn[-1]["type"] == "thinking")
 
 
@@ -485,7 +491,7 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
 
 
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
-    """What the client answered to a call of a built-in tool, as `answers` knows it."""
+    """Read the client's result of a call of a built-in tool, which `answers` has recognised."""
     reading.must_compare = True
     canonical, unknown = reading.result(answered_call(item))
     name = OUTPUTS[item["type"]] if unknown else reading.calls[canonical][1]
@@ -515,6 +521,6 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
 
 
 _IDLE: Final = frozenset(("execution", "max_output_length"))
-"""Members that say again what the call has said."""
+"""Members that repeat what the call states."""
 _KIND: Final = "kind"
-"""Spelling of a result: of what kind its call is, where that call does not tell."""
+"""Spelling of a result: the kind of its call, where the call itself does not state it."""

@@ -1,7 +1,7 @@
 """
 Content parts and blocks: `part_to_wire` above `part_from_wire`, the same kinds in the same order.
 
-A part that cannot be read in full becomes an opaque block: it is kept whole and goes back whole.
+A part that cannot be read in full becomes an opaque block: it is kept and restored whole.
 """
 
 from typing import Any, Final
@@ -85,15 +85,15 @@ _SPOKEN: Final = ItemRow(
 _REFUSAL: Final = ItemRow({"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal",))
 OUTPUT_TEXT: Final = ("output_text",)
 KINDS: Final = ("output_text", "input_text", "text")
-"""The types of parts that are words and nothing else; some clients take the words of other places for what a model said."""
+"""The types of parts that are only text. Some clients use the types of other places for the output of a model."""
 PART: Final = "part"
-"""Spelling of an opaque block: it is a part of what a model said, and not an item."""
+"""Spelling of an opaque block: it is a part of the model's output, and not an item."""
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
 def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
-    """The content part for a block of a user, system or tool message, or None when it was dropped."""
+    """Return the content part for a block of a user, system or tool message, or None when it was dropped."""
     try:
         match block["type"]:
             case "text":
@@ -116,7 +116,7 @@ _TAKES: Final = (WEB, BYTES, FILE)
 
 
 def spoken_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    """A text of the model as a part."""
+    """Write a text of the model as a part."""
     if len(block) == 2:
         return {"type": "output_text", "text": block["text"]}
     return write_item(_REFUSAL if block.get("refusal") else _SPOKEN, block, writing, path)
@@ -126,7 +126,7 @@ def spoken_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 
 def part_from_wire(part: Any, reading: Reading) -> Block:
-    """The block for a content part. Raises `TypeError` and its like for what is no part at all."""
+    """Return the block for a content part. Raises `TypeError` or a similar error for a value that is no part at all."""
     kind = part.get("type")
     try:
         block = _read_part(part, kind, reading)
@@ -153,7 +153,7 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
 
 
 def spoken_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
-    """The block for a part of what the model said; `full`: of an item that has all members that one of an answer has."""
+    """Return the block for a part of the model's output; `full`: its item has all members of an item of an answer."""
     kind = part.get("type")
     if kind in ("input_text", "text"):
         reading.must_compare = True

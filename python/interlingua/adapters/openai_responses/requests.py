@@ -1,4 +1,4 @@
-"""Requests: `to_wire` above `from_wire_request`, and their members beside input and tools."""
+"""Requests: `to_wire` above `from_wire_request`, and their members other than input and tools."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -74,7 +74,7 @@ Request = dict[str, Any]
 
 
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
+    """Write a canonical request as a WireRequest, and report what the wire cannot express.
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
@@ -105,7 +105,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """The members beside input, instructions and tools."""
+    """Write the members other than input, instructions and tools."""
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
@@ -114,7 +114,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 
 def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
-    """Writes what the provider refuses to go without."""
+    """Write the members that the provider requires."""
     message = "the provider requires the member"
     for name, value in writing.dialect["demands"].items():
         if name in body:
@@ -122,7 +122,7 @@ def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
         if name != "instructions":
             writing.loss.replace(("options", NAME, name), value, "required_default", "representation", message)
         elif request.get("system"):
-            continue  # they stand among the items
+            continue  # the instructions are among the items
         else:
             text = [{"type": "text", "text": value}]
             writing.loss.replace(("system",), text, "required_default", "weakened", message)
@@ -173,9 +173,10 @@ def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
 def from_wire_request(
     wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Request, list[Entry]]:
-    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a form.
+    """Read a WireRequest. Nothing is lost: a value without a canonical meaning is kept as an option, a field or a
+    spelling.
 
-    Raises `InvalidWire` with the pointer of what cannot be read.
+    Raises `InvalidWire` with the pointer of a value that cannot be read.
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
@@ -223,7 +224,7 @@ def from_wire_request(
 
 
 def _read_instructions(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Texts are read with the messages; what is none stays an option."""
+    """Accept a text, which is read with the messages; any other value stays an option."""
     return type(value) is str
 
 

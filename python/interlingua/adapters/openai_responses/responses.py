@@ -1,4 +1,4 @@
-"""Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
+"""Responses: `to_wire_response` writes the body of this provider, `from_wire_response` reads one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -44,8 +44,8 @@ _ENDS: Final = answers.Ends(
     other="incomplete.other",
     by_text=True,
 )
-"""The status of an answer, and behind a point what it says besides: the reason of an incomplete one, the code of a failure. One
-that is `queued` or `in_progress` has not ended."""
+"""The status of a response, and after a point its detail: the reason of an incomplete response, or the code of a
+failure. A response that is `queued` or `in_progress` has not ended."""
 COUNTS: Final = Counts(
     Place("input_tokens", "input_tokens", written=ALWAYS),
     Place("output_tokens", "output_tokens", written=ALWAYS),
@@ -78,11 +78,12 @@ _AROUND: Final = (
 _BESIDE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
 _ANSWER: Final = ItemRow({}, answers.message("output", _write_output), *_AROUND, beside=_BESIDE)
 _ENVELOPE: Final = ItemRow({}, *_AROUND, beside=_BESIDE)
-"""An answer without its output."""
+"""A response without its output."""
 
 
 def demanded(created: int) -> Wire:
-    """The members that clients require of an answer, beside those that tell something; what was asked for is not known here."""
+    """Return the members that clients require of a response, besides those with information. The request is not known
+    here."""
     head = {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
     return head | {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
@@ -91,9 +92,9 @@ def demanded(created: int) -> Wire:
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
-    """The body with which this provider would have given an answer; its own answers come out as they were.
+    """Return the body with which this provider would send a response; its own responses are restored.
 
-    `created` is the time of answers that do not bring one of their own, in seconds since 1970.
+    `created` is the time of responses that have none, in seconds since 1970.
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
@@ -114,7 +115,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
 
 
 def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
-    """Status and details of an answer of another provider, or of one that an edit made to end otherwise."""
+    """Write status and details of a response of another provider, or of one to which an edit gave another end."""
     if writing.same_origin and finish_from_wire(body, response["message"]["content"]) == response["finish_reason"]:
         return
     end = finish_to_wire(response)
@@ -126,7 +127,7 @@ def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
 
 
 def _report_logprobs(response: Response, writing: Writing) -> None:
-    """Reports log probabilities that stand with no text: on this wire they stand nowhere else."""
+    """Report log probabilities that belong to no text: this wire has no other place for them."""
     content = response["message"]["content"]
     of_blocks = _logprobs([block for block in content if state_of(block, writing.endpoint)])
     if not of_blocks:
@@ -137,12 +138,12 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
 
 
 def around_to_wire(response: Response, endpoint: Endpoint) -> Wire:
-    """An answer without its output and its end."""
+    """Write a response without its output and its end."""
     return write_item(_ENVELOPE, response, Writing(response, endpoint, Loss()), ())
 
 
 def finish_to_wire(response: Response) -> Wire:
-    """Status and details of an answer of another provider."""
+    """Return status and details of a response of another provider."""
     word = answers.written_end(response, response["message"]["content"], _ENDS, same_origin=False) or ""
     status, _, reason = word.partition(".")
     end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
@@ -157,7 +158,7 @@ def finish_to_wire(response: Response) -> Wire:
 def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
-    """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
+    """Read a response. Raises `InvalidAnswer` for an unreadable one, `ProviderError` for an error with status 200."""
     body = answers.as_object(body, endpoint)
     output = body.get("output")
     if output is None and body.get("error"):
@@ -169,7 +170,7 @@ def from_wire_response(
 
 
 def read_output(items: list[Any], reading: Reading) -> list[Block]:
-    """The blocks of all items of an answer."""
+    """Read the blocks of all items of a response."""
     content: list[Block] = []
     takes_part = False
     reading.among(items)
@@ -184,8 +185,8 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
 
 
 def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str = "") -> list[Block]:
-    """The blocks of one item of an answer: nobody but the model speaks in it. `canonical` is the id of a call that has one
-    already."""
+    """Read the blocks of one item of a response, in which only the model produces items. `canonical` is the id of a
+    call that has one already."""
     reading.must_compare = False
     call = call_from_wire(item, reading, canonical) if canonical else None
     if call is not None:
@@ -194,14 +195,14 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str = "
         return [opaque(item, item.get("type"), reading)]
     else:
         blocks = item_from_wire(item, reading, starts=starts)
-    blocks[0].setdefault("provider_state", reading.state())  # what came from here without an id gets none
+    blocks[0].setdefault("provider_state", reading.state())  # its origin: if it has no id, none is made for it
     if may_differ(reading.must_compare):
         _keep_item(item, blocks, reading)
     return blocks
 
 
 def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
-    """Keeps of an item of an answer what is written of it otherwise than it came."""
+    """Keep how an item of a response differs from the item that would be written."""
     turn = {"role": "assistant", "content": blocks}
     endpoint = Endpoint(reading.endpoint.adapter, reading.endpoint.provider, None, reading.endpoint.dialect)
     loss = Loss()
@@ -211,12 +212,12 @@ def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
 
 
 def takes_parts(item: Wire, blocks: list[Block]) -> bool:
-    """Whether an item is a message that further parts could be taken for."""
+    """Whether an item is a message that the parts of the next message item could be taken to continue."""
     return is_message(item) and blocks[0].get("value") is not item
 
 
 def read_response(body: Wire, content: list[Block], reading: Reading) -> Response:
-    """The response of a body and the blocks of its output."""
+    """Return the response of a body and the blocks of its output."""
     response: Response = {"message": {"role": "assistant", "content": content}}
     response["finish_reason"] = finish_from_wire(body, content)
     if isinstance(raw := answers.inner(body, "incomplete_details").get("reason") or body.get("status"), str):
@@ -238,7 +239,8 @@ def _logprobs(content: list[Block]) -> list[Any]:
 
 
 def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
-    """Why an answer ended: the wire has no one word for it. The content decides whether calls are to be run."""
+    """Return the finish reason: the wire has no single value for it. The content decides if there are calls to
+    execute."""
     status = body.get("status")
     if status == "incomplete":
         return _ENDS.reasons.get(f"{status}.{answers.inner(body, 'incomplete_details').get('reason')}", "other")
@@ -255,7 +257,7 @@ def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
 
 
 def _asks(block: Block, done: set[str]) -> bool:
-    """Whether a block is a call that the caller has to run."""
+    """Whether a block is a call that the caller has to execute."""
     if block["type"] != "opaque":
         return block["type"] == "tool_use"
     kind, value = block.get("kind"), block["value"]

@@ -1,8 +1,8 @@
 """
-Streams from the wire: events are patches on the items of the answer.
+Streams from the wire: events are patches to the items of the response.
 
-Every item is read once more when it is done, as an answer that came whole has it: `response.output_item.done` is the
-authority, because some servers leave the output of the last event empty. Status and usage come from the last event.
+Every item is read again when it is done, as in a complete response. `response.output_item.done` is the authority,
+because some servers leave the output of the last event empty. Status and usage come from the last event.
 """
 
 from typing import Any, Final
@@ -28,16 +28,18 @@ _REASONING: Final[Wire] = {"type": "reasoning", "summary": []}
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
-    """Give it frames, and None at the end of input; it gives the events that each frame completes.
+    """Return a decoder. It takes frames, and None at the end of input; for each frame it returns the completed events.
 
-    The last event is `message_complete` or `error`. An answer that breaks off is an `error` event with what had arrived.
+    The last event is `message_complete` or `error`. For a response that breaks off it is an `error` event with the
+    content received so far.
     """
     return decoded(_Answer(endpoint, ids))
 
 
 class _Item:
-    """An item of the answer: how it began, and its parts by their numbers. `announced` are the numbers of parts that were said
-    to begin, `last` the part of the last piece of reasoning. `hidden`: its arguments come when they are whole."""
+    """An item of the response: how it began, and its parts by their numbers. `announced` holds the numbers of the parts
+    that were announced, `last` the part of the last piece of reasoning. `hidden`: its arguments are emitted when they
+    are complete."""
 
     __slots__ = (
         "announced",
@@ -67,18 +69,19 @@ class _Item:
         self.hidden = False
 
     def is_of(self, wire: Wire) -> bool:
-        """Whether an item could be this one: its id is not repeated by all, and not the same by some."""
+        """Whether an item could be this one, by its kind: not all servers repeat the id, and some repeat it with
+        another value."""
         return _kind(wire) == self.kind
 
     def renumber(self, parts: int) -> None:
-        """Gives parts whose numbers are none of the item the free numbers of it, in their order."""
+        """Give parts with numbers outside the item its free numbers, in their order."""
         beyond = [number for number in self.parts if not 0 <= number < parts]
         free = [number for number in range(parts) if number not in self.parts]
         for number, free_number in zip(sorted(beyond), free, strict=False):
             self.parts[free_number] = self.parts.pop(number)
 
     def so_far(self) -> Wire:
-        """The item as far as it has come."""
+        """Return the item as received so far."""
         match self.kind:
             case "message":
                 return {**self.wire, "content": [_part(part) for _, part in sorted(self.parts.items())]}
@@ -92,29 +95,29 @@ class _Item:
 
 
 def _part(part: Part) -> Wire:
-    """A part of a message as far as it has come."""
+    """Return a part of a message as received so far."""
     member = "refusal" if part.kind == "refusal" else "text"
     return {"type": part.kind, member: part.text}
 
 
 class _Answer(Answer):
-    """The answer around its items, and the items by their numbers and ids."""
+    """The response around its items, and the items by their numbers and ids."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
         self.items: dict[int, _Item] = {}
         self.named: dict[str, _Item] = {}
-        self.crossed = False  # whether several items that are not done have one number
+        self.crossed = False  # whether several items that are not done have the same number
         self.counts: Wire | None = None
-        self.held: tuple[_Item, Wire] | None = None  # a call of a shell: what follows says whether the provider ran it
+        self.held: tuple[_Item, Wire] | None = None  # a shell call: the items after it show whether the provider ran it
 
     def mark(self) -> None:
-        """An end that no event announced."""
+        """Handle an end that no event announced."""
         self.cut_off()
 
     def patch(self, data: Any, frame: Frame) -> None:
-        """Takes an event."""
+        """Process an event."""
         kind = data.get("type")
         if frame.event == "error" or kind == "error" or (kind is None and "type" not in data and data.get("error")):
             failure = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
@@ -146,7 +149,7 @@ class _Answer(Answer):
             case "response.created" | "response.in_progress" | "response.queued":
                 self._start(data["response"])
             case _:
-                pass  # what is said of the provider's own tools stands in their items; and what later versions add
+                pass  # reports of the provider's own tools, which their items repeat; and events of later versions
 
     # -- the answer
 
@@ -165,7 +168,7 @@ class _Answer(Answer):
         self.complete(read_response(response, self.blocks.in_places(), self.reading), self.blocks.places())
 
     def _finish_all(self, output: list[Wire]) -> None:
-        """Ends what is still open, and the items of the whole answer that had no events."""
+        """End the open items, and the items of the complete response that had no events."""
         self._release(output)
         open_items = self._in_order()
         for number, wire in enumerate(output):
@@ -189,7 +192,7 @@ class _Answer(Answer):
             self.usage(COUNTS.read(usage, self.endpoint))
 
     def arrived(self) -> dict[str, Any]:
-        """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
+        """Return what was received: an incomplete call keeps its argument text and is not one to execute."""
         content = self.blocks.content
         if self.held is not None:
             content += self._read(*self.held)
@@ -207,7 +210,7 @@ class _Answer(Answer):
         return sorted(self.items.values(), key=lambda item: item.number)
 
     def _item(self, data: Wire) -> _Item | None:
-        """The item that an event belongs to: by its id, by its number, and the last one where a server says neither."""
+        """Return the item of an event: by its id or number, or the last item where a server sends neither."""
         number, identity = data.get("output_index"), data.get("item_id") or data.get("call_id")
         named = self.named.get(identity) if isinstance(identity, str) else None
         if number is not None and not (self.crossed and named is not None):
@@ -215,7 +218,7 @@ class _Answer(Answer):
         return named or next(reversed(self._in_order()), None)
 
     def _known(self, wire: Wire) -> _Item | None:
-        """The item that began with this id, or as this call."""
+        """Return the item that began with this id, or as this call."""
         for name in _NAMES:
             if isinstance(identity := wire.get(name), str) and (item := self.named.get(identity)) is not None:
                 return item if item.is_of(wire) else None
@@ -226,13 +229,13 @@ class _Answer(Answer):
         number = data.get("output_index", len(self.items))
         known = self.items.get(number)
         if known is not None and not known.done and (identity := wire.get("id")) and known.wire.get("id") == identity:
-            return  # it was said to begin already
+            return  # its beginning was announced already
         self._begin(number, wire)
 
     def _done(self, data: Wire) -> None:
         wire: Wire = data["item"]
         item = self._known(wire)
-        if item is None or item.done:  # its id may be that of an item before it
+        if item is None or item.done:  # an earlier item may have the same id
             item = self._item(data)
             if item is not None and not item.is_of(wire) and (self.crossed or item.done):
                 item = next((other for other in self.items.values() if not other.done and other.is_of(wire)), None)
@@ -248,7 +251,7 @@ class _Answer(Answer):
             self._start({})
         self._release([wire])
         place = number
-        if known is not None:  # the server does not count its items: the number is that of the last one
+        if known is not None:  # the server does not count its items: the number now means the newest one
             place = len(self.items)
             self.items[-1 - place] = known
             self.crossed = self.crossed or not known.done
@@ -264,7 +267,7 @@ class _Answer(Answer):
                 self._open(item, 0, item.kind, {"type": "thinking", "text": "", **self._named(wire)})
             case "function_call" | "custom_tool_call":
                 block = call_from_wire({**wire, _CALLS[item.kind]: ""}, self.reading)
-                if block is not None:  # else it can only be read when it is done
+                if block is not None:  # otherwise it can only be read when it is done
                     item.canonical = block["id"]
                     self._open(item, 0, item.kind, block)
             case kind if kind in CALLS:
@@ -272,7 +275,7 @@ class _Answer(Answer):
             case str():
                 self._open(item, 0, item.kind, answer_item(wire, self.reading, starts=False)[0])
             case _:
-                pass  # what it is can only be known when it is done
+                pass  # its kind can only be known when it is done
         return item
 
     def _named(self, wire: Wire) -> Wire:
@@ -297,12 +300,12 @@ class _Answer(Answer):
             return
         item.announced.add(number)
         if item.kind == "message" and number not in item.parts and kind in ("output_text", "refusal"):
-            self._open_part(item, number, kind)  # any other is read when it is done
+            self._open_part(item, number, kind)  # any other part is read when it is done
 
     # -- deltas
 
     def _growing(self, data: Wire, wire: Wire) -> _Item:
-        """The item of a delta; one that was not said to begin begins with its first words."""
+        """Return the item of a delta; an item that was not announced begins with its first delta."""
         item = self._item(data)
         if item is not None and not item.done and item.is_of(wire):
             return item
@@ -316,7 +319,7 @@ class _Answer(Answer):
         part = item.parts.get(number)
         if part is None:
             part = next(reversed(item.parts.values()), None)
-            # some count the deltas, where the parts are to be counted
+            # some servers count the deltas instead of the parts
             if part is None or (part.kind == "refusal") != (kind == "refusal"):
                 part = self._open_part(item, number, kind)
         if text:
@@ -328,7 +331,7 @@ class _Answer(Answer):
         item = self._growing(data, _REASONING)
         content = data.get("content_index")
         if item.last is not None and content not in item.announced:
-            content = item.last[2]  # some count the deltas, where the parts are to be counted
+            content = item.last[2]  # some servers count the deltas instead of the parts
         part = (kind, data.get("summary_index"), content)
         if item.last is not None and item.last != part:
             text = BETWEEN + string(text)
@@ -340,12 +343,12 @@ class _Answer(Answer):
         if item is None or item.done or not text or 0 not in item.parts:
             return  # it is read when it is done
         if not item.parts[0].pieces and item.kind == "function_call" and string(text).lstrip()[:1] not in ("", "{"):
-            item.hidden = True  # no JSON: some hide the pieces, and say the arguments when they are whole
+            item.hidden = True  # no JSON: some servers hide the pieces, and send the complete arguments later
         if not item.hidden:
             self.blocks.grow(item.parts[0], text)
 
     def _complete_arguments(self, data: Wire) -> None:
-        """What of the arguments no piece has said: all of them, where a server has no pieces or hides them."""
+        """Stream the arguments that no piece contained: all of them, where a server sends no pieces or hides them."""
         item = self._item(data)
         if item is None or item.done or 0 not in item.parts or item.kind not in _CALLS:
             return
@@ -356,7 +359,7 @@ class _Answer(Answer):
     # -- the end of an item
 
     def _release(self, following: list[Wire]) -> None:
-        """Ends a call of a shell that was held, now that it is known what follows."""
+        """End a held shell call, now that the items after it are known."""
         if self.held is not None:
             item, wire = self.held
             self.held = None
@@ -375,7 +378,7 @@ class _Answer(Answer):
 
     def _end(self, item: _Item, wire: Wire) -> None:
         if item.parts and not item.is_of(wire):
-            wire = item.so_far()  # what was said of it cannot be taken back
+            wire = item.so_far()  # streamed pieces cannot be taken back
         item.kind = _kind(wire)
         blocks = self._read(item, wire)
         if item.kind == "message":
@@ -385,11 +388,11 @@ class _Answer(Answer):
                 self._open_late(item, number, block)
             self._stop(item.parts[number], block)
         for number, part in item.parts.items():
-            if number >= len(blocks):  # it was streamed, and the item that is done does not have it
+            if number >= len(blocks):  # it was streamed, but the item that is done does not have it
                 self._stop(part, {**self.blocks.content[part.index], "text": part.text})
 
     def _open_late(self, item: _Item, number: int, block: Block) -> None:
-        """The start of a block of which nothing had come."""
+        """Start a block of which nothing was received before."""
         match block["type"]:
             case "text":
                 self._open_part(item, number, "refusal" if block.get("refusal") else "output_text")
@@ -405,7 +408,7 @@ class _Answer(Answer):
         return blocks
 
     def _stop(self, part: Part, block: Block) -> None:
-        """A block ends, and says what of it no piece has said. What was said cannot be taken back."""
+        """End a block, and stream what no piece contained. Streamed pieces cannot be taken back."""
         index, streamed = part.index, part.text
         if streamed and block["type"] == "opaque":
             block = _so_far(self.blocks.content[index], streamed)  # it cannot be read
@@ -432,7 +435,7 @@ def _kind(wire: Wire) -> Any:
 
 
 def _so_far(begun: Block, text: str) -> Block:
-    """A block with the pieces that have come."""
+    """Return a block with the pieces received so far."""
     if begun["type"] == "tool_use":
         return call_so_far(begun, text)
     return {**begun, "text": text} if begun["type"] in _PROSE else begun

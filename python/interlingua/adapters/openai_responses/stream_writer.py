@@ -1,4 +1,4 @@
-"""Streams to the wire: `stream_encoder` writes the frames with which a provider of this wire would have given some events."""
+"""Streams to the wire: `stream_encoder` writes the frames that a provider of this wire would send for the events."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -23,17 +23,17 @@ from interlingua.wire.sse import Frame
 
 
 def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
-    """The frames for these events, whatever their origin: one item for each block, and the whole answer at the end.
+    """Return the encoder of events of any origin: one item for each block, and the complete response at the end.
 
-    Only the first of several answers is written. `created` is the time that the answer bears, in seconds since 1970.
+    Only the first of several answers is written. `created` is the creation time in the response, in seconds since 1970.
     """
     return encoded(_Writer(endpoint, created))
 
 
 class _Kind(NamedTuple):
-    """An item that is told in pieces: what its `events` are called, but for `delta` and `done`, the `member` that holds all that
-    they say, and how the item begins, with nothing in it yet. Of one that has a part: what the events of that are called, its
-    `place`, and what stands beside its pieces.
+    """An item that is streamed in pieces: the name of its `events` without `delta` and `done`, the `member` that holds
+    the whole text of the pieces, and the item as it begins (`begun`), still empty. For an item with a part: the name of
+    the events of the `part`, its `place`, and the members `beside` its pieces.
     """
 
     events: str
@@ -60,12 +60,12 @@ _KINDS: Final[Mapping[Any, _Kind]] = {
     "function_call": _Kind("response.function_call_arguments", "arguments", {"status": _STARTED, "arguments": ""}),
     "custom_tool_call": _Kind("response.custom_tool_call_input", "input", {"status": _STARTED, "input": ""}),
 }
-"""By the type of the item, or of the one part of a message."""
+"""The kinds by the type of the item, or of the only part of a message."""
 _DELTAS: Final[dict[str, Wire]] = {name: {**kind.place, **kind.beside, "delta": TEXT} for name, kind in _KINDS.items()}
 
 
 class _Writer(Writer):
-    """The number of the last frame, the answer as it began, and the items of its output as they began or ended."""
+    """The number of the last frame, the response as it began, and the items of its output as they began or ended."""
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
         super().__init__(endpoint, _DELTAS)
@@ -75,11 +75,11 @@ class _Writer(Writer):
         self.ids: set[str] = set()
         self.output: list[Wire] = []
         self.ended: set[int] = set()
-        self.late: set[int] = set()  # items that are told when they are whole
+        self.late: set[int] = set()  # items that are written when they are complete
         self.writing = Writing(NO_ANSWER, endpoint, Loss())
 
     def frame(self, name: str | None, data: str) -> Any:
-        """A frame; all are numbered."""
+        """Return a frame; all frames are numbered."""
         self.sequence += 1
         return Frame(name, f'{data[:-1]},"sequence_number":{self.sequence}}}')
 
@@ -87,7 +87,7 @@ class _Writer(Writer):
         self.put(kind, {"type": kind, **members})
 
     def start(self, event: Event) -> None:
-        """The answer without output."""
+        """Write the response without output."""
         self.writing.identity = event.get("response_id") or derived_item_id("resp_", event.get("message_id"))
         self.head = {"id": self.writing.identity, **demanded(self.created), "output": [], "usage": None}
         self.head["model"] = model_of(event, self.endpoint) or ""  # clients require it
@@ -97,8 +97,8 @@ class _Writer(Writer):
     # -- blocks
 
     def begin(self, open_block: OpenBlock) -> None:
-        """The item of a block, with nothing in it yet; none where a block has no form on this wire. A call of a built-in tool is
-        told when it is whole: its item can hold nothing before."""
+        """Begin the item of a block, still empty; write none where this wire does not represent the block. A call of a
+        built-in tool is written when it is complete, because its item cannot be empty."""
         late = is_built_in(open_block.block, self.writing)
         items = [] if late else self._items(open_block.block)
         open_block.kind, open_block.number = "", len(self.output) if late or items else -1
@@ -110,7 +110,7 @@ class _Writer(Writer):
             self._add(open_block, items[0], "" if open_block.block["type"] == "opaque" else _kind(items[0]))
 
     def _add(self, open_block: OpenBlock, item: Wire, kind: str, state: Mapping[str, Any] = NOTHING) -> None:
-        """An item begins, and its part. It has an id of its own: clients tell items apart by their ids."""
+        """Begin an item, and its part. It gets a unique id, because clients distinguish items by their ids."""
         identity = item.get("id")
         if isinstance(identity, str):
             if identity in self.ids:
@@ -123,7 +123,7 @@ class _Writer(Writer):
             self._put(f"{_KINDS[kind].part}.added", **self._where(open_block), part=_part(kind, item, ""))
 
     def _where(self, open_block: OpenBlock) -> Wire:
-        """The item of a block, and its one part."""
+        """Return the place of the item of a block, and of its only part."""
         item_id = self.output[open_block.number].get("id")
         return {"item_id": item_id, "output_index": open_block.number, **_KINDS[open_block.kind].place}
 
@@ -132,12 +132,12 @@ class _Writer(Writer):
         return turn_to_wire(message, ("message",), self.writing, {"messages": [message]})[0]
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
-        """The frame of a piece."""
+        """Return the frame of a piece."""
         name = f"{_KINDS[open_block.kind].events}.delta"
         return name, {"type": name, **self._where(open_block), **delta}
 
     def end(self, open_block: OpenBlock) -> None:
-        """What was told of an item, and the item itself."""
+        """Write the end of the pieces of an item, and the item itself."""
         number = open_block.number
         if number < 0:
             return
@@ -146,7 +146,7 @@ class _Writer(Writer):
         if number in self.late:
             self._tell(open_block, item)
         elif open_block.kind and (open_block.block["type"] == "opaque" or _kind(item) != open_block.kind):
-            open_block.kind = ""  # what was told of it cannot be taken back; the item itself follows
+            open_block.kind = ""  # streamed pieces cannot be taken back; the item itself follows
         if isinstance(begun.get("id"), str):
             item["id"] = begun["id"]
         if open_block.kind:
@@ -156,8 +156,8 @@ class _Writer(Writer):
         self._put("response.output_item.done", output_index=number, item=item)
 
     def _tell(self, open_block: OpenBlock, item: Wire) -> None:
-        """The beginning of a call of a built-in tool that is whole; and the piece of the call of a function that it turns out to
-        be."""
+        """Begin a complete call of a built-in tool; if it is written as a call of a function, stream its arguments as
+        one piece."""
         self.output[open_block.number] = item
         kind = _kind(item)
         self._add(open_block, item, kind, {"status": _STARTED})
@@ -165,7 +165,7 @@ class _Writer(Writer):
             self.send(open_block, {"delta": item[_KINDS[kind].member]})
 
     def _end_pieces(self, open_block: OpenBlock, item: Wire) -> None:
-        """All that the pieces of a block said, and its part as it is."""
+        """Write the whole text of the pieces of a block, and its part in the final state."""
         kind, where = _KINDS[open_block.kind], self._where(open_block)
         said = item[kind.member] if kind.member in item else open_block.block.get("text")
         named = {"name": item["name"]} if open_block.kind == "function_call" else NOTHING
@@ -176,7 +176,7 @@ class _Writer(Writer):
     # -- the end
 
     def complete(self, response: dict[str, Any]) -> None:
-        """The whole answer."""
+        """Write the complete response."""
         same_origin = "provider_state" in response and self.endpoint.owns(response["provider_state"])
         body = {**self.head, **around_to_wire(response, self.endpoint)}
         body["id"] = self.head.get("id", body.get("id"))
@@ -187,13 +187,13 @@ class _Writer(Writer):
         self._put(f"response.{status}" if status in ("incomplete", "failed") else "response.completed", response=body)
 
     def fail(self, error: Error) -> None:
-        """The error."""
+        """Write the error."""
         body = error_in_stream(error, self.endpoint)
         self._put("error", code=body["code"] or body["type"], message=body["message"], param=body["param"])
 
 
 def _kind(item: Wire) -> str:
-    """What an item is that is told in pieces; nothing of one that comes whole."""
+    """Return the kind of an item that is streamed in pieces; an empty string for an item that is sent at once."""
     kind: Any = item.get("type")
     if kind == "message":
         kind = item["content"][0].get("type")
@@ -201,7 +201,7 @@ def _kind(item: Wire) -> str:
 
 
 def _part(kind: str, item: Wire, text: Any) -> Wire:
-    """The one part of an item with a text."""
+    """Return the only part of an item, with a text."""
     if kind == "reasoning":
         return {"type": "summary_text", "text": text}
     return {**item["content"][0], _KINDS[kind].member: text}

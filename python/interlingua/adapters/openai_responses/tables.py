@@ -1,4 +1,4 @@
-"""What reads the same in both directions, and what travels along while one request or answer is read or written."""
+"""Tables that both directions use, and the state while one request or response is read or written."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ from interlingua.canonical.loss import Loss
 NAME: Final = "openai_responses"
 
 CALLS_FOR_THE_CALLER: Final = frozenset(("computer_call", "local_shell_call", "apply_patch_call", "shell_call"))
-"""Items of the provider's own tools that the caller has to run."""
+"""Calls of the provider's own tools that the caller has to execute."""
 
 SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
 LEAST_OUTPUT_TOKENS: Final = 16
@@ -23,47 +23,48 @@ LEAST_OUTPUT_TOKENS: Final = 16
 CALL_IDS: Final = CallIds(longest=64)
 
 BETWEEN: Final = "\n\n"
-"""Stands between the parts of a reasoning item, which are one text in the contract."""
+"""The separator between the parts of a reasoning item, which are one text in canonical form."""
 
 LOGPROBS: Final = "message.output_text.logprobs"
-"""The word of `include` that asks for log probabilities."""
+"""The value of `include` that requests log probabilities."""
 
 ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
-"""Members that name a conversation, or the beginning of one, that the provider keeps."""
+"""Members that name a conversation, or the beginning of one, that the provider stores."""
 
 
 Answers = tuple[set[str], set[str], dict[Any, str]]
-"""What answers calls that are kept whole, as `items` finds it."""
+"""The facts about calls that are kept whole, as `items` collects them."""
 
 
 class Reading(_reading.Reading):
-    """What a reader carries on this wire besides. The name of a call is its kind: function, custom, or that of a built-in tool."""
+    """The additional state of a reader of this wire. The name of a call is its kind: function, custom, or that of a
+    built-in tool."""
 
     __slots__ = ("_among", "counts", "found", "items", "kinds", "offered", "ran")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         super().__init__(endpoint, ids)
         self.items: list[dict[str, Any]] = []
-        """The items of a request, the instructions before them."""
+        """The items of a request, with the instructions before them."""
         self.counts: list[int] = []
-        """How much was read of each: blocks of a turn of the model, or one message."""
+        """For each item, how much was read from it: blocks of a turn of the model, or one message."""
         self.kinds: Mapping[str, str] = NOTHING
-        """The kinds of calls that came before and are not read here, by their wire ids."""
+        """The kinds of earlier calls that are not read here, by their wire ids."""
         self.ran: set[str] | None = None
-        """The calls of a shell that the provider has run; None where nobody has looked among the items yet."""
+        """The shell calls that the provider has run; None before the items are searched."""
         self._among: list[Any] = []
         self.offered: list[dict[str, Any]] = []
-        """The tools of the request and of its items, as they came, those of namespaces among them."""
+        """The tools of the request and of its items, as received, including those of namespaces."""
         self.found: list[list[dict[str, Any]]] = []
-        """The tools that each search of the client gave."""
+        """The tools that each search of the client returned."""
 
     def among(self, items: list[Any]) -> None:
-        """Says among which items a call stands: they tell whether the provider has run it."""
+        """Set the items around a call: they show whether the provider has run it."""
         self._among = items
         self.ran = None
 
     def has_run(self, wire_id: Any) -> bool:
-        """Whether a call stays an item of the provider, by what answers it."""
+        """Whether a call stays an item of the provider because of its output."""
         if not isinstance(wire_id, str):
             return False
         if self.ran is None:
@@ -71,7 +72,7 @@ class Reading(_reading.Reading):
         return wire_id in self.ran
 
     def kind_of(self, wire_id: Any) -> str | None:
-        """The kind of a call that came before; None where there is none."""
+        """Return the kind of an earlier call; None where there is none."""
         if not isinstance(wire_id, str):
             return None
         call = self._latest.get(wire_id)
@@ -79,14 +80,14 @@ class Reading(_reading.Reading):
 
 
 class Writing(Target):
-    """Writes one body: for whom, what is lost on the way, and which ids are used.
+    """Write one body: holds the endpoint, the losses and the ids that are used.
 
-    `answer` says that one of another origin is written: its items get ids, a status, and all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
-    kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
-    items tell which searches of the client gave. `named` are the kinds of the calls so far by their
-    wire ids, built-in tools by their names. `answers` is what answers calls that are kept whole, once it is looked for.
-    `reshaped` are, by their identity, what was read as calls and results of built-in tools and is written as those of
-    functions.
+    `answer`: a response of another origin is written, so its items get ids, a status, and all their members. `identity`
+    is the id of the response; with it, items of two responses do not get the same id. `calls` holds the kinds of the
+    calls so far; calls in `apart` do not use the ids that were read. `found` holds the names of the tools that searches
+    of the client returned, as their items state. `named` holds the kinds of the calls so far by their wire ids, for
+    built-in tools their names. `answers` holds the facts about calls that are kept whole, once they are collected.
+    `reshaped` holds, by their identity, the calls and results of built-in tools that are written as those of functions.
     """
 
     __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reshaped")
@@ -103,15 +104,15 @@ class Writing(Target):
         self.reshaped: set[int] = set()
 
     def reader(self) -> Reading:
-        """A reader of this wire."""
+        """Return a reader of this wire."""
         return Reading(self.endpoint)
 
     def text(self, text: str) -> dict[str, Any]:
-        """A text of the writer's own on the wire."""
+        """Return a text of the writer's own for the wire."""
         return {"type": "input_text", "text": text}
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
-        """The wire id of a call."""
+        """Return the wire id of a call."""
         kind = self.calls[block["id"]] = block.get("kind") or "function"
         wire_id = super().call_id(block, {} if block["id"] in self.apart else state)
         self.named[wire_id] = kind

@@ -1,13 +1,13 @@
 """
-Tools, by rows, and the choice of tools: each written above read.
+Tools, by rows, and the choice of tools: for each, the writer is above the reader.
 
-A namespace is a list of tools under a name (spec/adapters/openai_responses.md#openai-responses-namespaces). In canonical form
-its tools are tools like any other, called `namespace__name`; that they stand in a namespace is a spelling, which only this wire
-has. A call says its namespace beside its name.
+A namespace is a list of tools under a name (spec/adapters/openai_responses.md#openai-responses-namespaces). In
+canonical form its tools are tools like any other, called `namespace__name`; their place in a namespace is a spelling,
+which only this wire has. A call has its namespace in a member next to its name.
 
 Clients may put their tools into an item `additional_tools` at the head of the input
-(spec/adapters/openai_responses.md#openai-responses-declared). In canonical form they are tools of the request, spelt as what
-that item declares.
+(spec/adapters/openai_responses.md#openai-responses-declared). In canonical form they are tools of the request, with a
+spelling that names the item.
 """
 
 from collections.abc import Mapping
@@ -48,11 +48,12 @@ NAMESPACE: Final = "namespace"
 _BEGINS: Final = "namespace_begins"
 _BETWEEN: Final = "__"
 DEFAULT: Final = "functions"
-"""The namespace in which the models of the provider see the tools that stand in none."""
+"""The namespace in which the models of the provider see the tools that have none."""
 
 
 def joined(namespace: str, name: str) -> str:
-    """The canonical name of a tool in a namespace. The default namespace, and one that a tool has to itself, add nothing."""
+    """Return the canonical name of a tool in a namespace. The default namespace, and one with the tool's own name, add
+    nothing."""
     return _prefix(namespace, name) + name
 
 
@@ -63,7 +64,8 @@ def _prefix(namespace: str, name: str) -> str:
 
 
 def parted(name: str, namespace: str) -> str | None:
-    """The name within a namespace of a tool with a canonical name; None for one that cannot stand in it, as after an edit."""
+    """Return the name within a namespace of a tool with a canonical name; None for a name that does not fit the
+    namespace, as after an edit."""
     if namespace in (DEFAULT, name):
         return name
     prefix = _prefix(namespace, "")
@@ -71,10 +73,10 @@ def parted(name: str, namespace: str) -> str | None:
 
 
 def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) -> bool:
-    """Makes the tools of a namespace, which were just read, tools with canonical names.
+    """Give canonical names to the tools of a namespace, which were just read; return whether this was possible.
 
-    Not where two tools would have one name, or one of them is the provider's own or has a member called as what is kept of
-    the namespace: then the namespace stays whole.
+    It is not where two tools would have one name, or where one of them is the provider's own or has a member with the
+    name under which the namespace is kept. Then the namespace stays whole.
     """
     namespace = space["name"]
     names = [joined(namespace, tool["name"]) for tool in tools]
@@ -99,7 +101,8 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
 
 
 def name_in_namespace(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
-    """The name within its namespace of a tool or a call of this wire; None where it stands in none, or not any more."""
+    """Return the name within its namespace of a tool or a call of this wire; None where it has no namespace, or has
+    left it."""
     namespace = encoding.get(NAMESPACE)
     if not isinstance(namespace, str):
         return None
@@ -109,7 +112,8 @@ def name_in_namespace(name: str, encoding: Mapping[str, Any], writing: Writing) 
 
 
 def grouped(tools: list[tuple[Item, Wire]], writing: Writing) -> list[Wire]:
-    """Tools as they were written, beside what they were written of: neighbours of one namespace stand in it."""
+    """Group written tools, which are given with their canonical tools: adjacent tools of one namespace are put into
+    it."""
     wires: list[Wire] = []
     last: Any = None
     for tool, wire in tools:
@@ -135,7 +139,7 @@ _ADDITIONAL: Final = "additional_tools"
 
 
 def leading(items: Any) -> list[Wire]:
-    """The items at the head of an input that declare tools, where others follow."""
+    """Return the items at the head of an input that declare tools, if other items follow them."""
     if not isinstance(items, list):
         return []
     found: list[Wire] = []
@@ -151,18 +155,19 @@ def leading(items: Any) -> list[Wire]:
 
 
 def mark(tools: list[Item], position: int, reading: Reading) -> None:
-    """Spells tools, which were just read, as those of an item."""
+    """Give tools, which were just read, the spelling of tools that an item declares."""
     for tool in tools:
         keep_spelling(tool.setdefault("provider_state", reading.state()), DECLARED, position)
 
 
 def without_tools(item: Wire) -> Wire:
-    """What an item holds beside its tools."""
+    """Return the members of an item other than its tools."""
     return {name: value for name, value in item.items() if name not in ("type", "tools")}
 
 
 def apart(tools: list[tuple[Item, Wire]], writing: Writing) -> tuple[list[tuple[Item, Wire]], list[Wire]]:
-    """Tools as they were written, beside what they were written of: those of the request, and the items for all others."""
+    """Split written tools, which are given with their canonical tools: return those of the request, and items for the
+    rest."""
     kept: Any = writing.encoding.get(DECLARED)
     if not isinstance(kept, list):
         return tools, []
@@ -178,20 +183,20 @@ def apart(tools: list[tuple[Item, Wire]], writing: Writing) -> tuple[list[tuple[
 
 
 def report_order(tools: list[Item], writing: Writing) -> None:
-    """Reports the tools that leave their place: those of the request stand before those of items."""
+    """Report the tools that leave their place: those of the request come before those of items."""
     kept: Any = writing.encoding.get(DECLARED)
     items = len(kept) if isinstance(kept, list) else 0
     if not items and not writing.found:
         return
     ranks = [_rank(tool, items, writing) for tool in tools]
     order = sorted(range(len(tools)), key=ranks.__getitem__)
-    for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool would rather stay than another
+    for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool prefers to stay in its place
         message = "tools that items declare are after the others"
         writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 
 def _rank(tool: Item, items: int, writing: Writing) -> int:
-    """The position of the item that declares a tool; -1 for a tool of the request."""
+    """Return the position of the item that declares a tool; -1 for a tool of the request."""
     if tool["name"] in writing.found:
         return items + writing.found.index(tool["name"])
     position: Any = writing.encoding_of(tool).get(DECLARED)
@@ -202,11 +207,11 @@ def _rank(tool: Item, items: int, writing: Writing) -> int:
 
 _SEARCH: Final = "tool_search"
 _FOUND: Final = "found"
-"""Spelling of a tool: that a search of the client gave it."""
+"""Spelling of a tool: a search of the client returned it."""
 
 
 def found_from_wire(found: list[list[Wire]], offered: list[Item], reading: Reading) -> list[Item]:
-    """The tools that searches gave, but for those that are offered already: functions and tools with free text."""
+    """Read the tools that searches returned, except those offered already: functions and tools with free text."""
     taken = {tool["name"] for tool in offered}
     tools: list[Item] = []
     for wire in [wire for wires in found for wire in wires]:
@@ -220,7 +225,8 @@ def found_from_wire(found: list[list[Wire]], offered: list[Item], reading: Readi
 
 
 def _not_taken(wire: Wire, taken: set[str]) -> list[Wire]:
-    """A tool, or a namespace with those of its tools, whose name no other tool has; nothing where none is left."""
+    """Return a tool, or a namespace with those of its tools, with a name that no other tool has; nothing where none is
+    left."""
     match wire:
         case {"type": "namespace", "name": str(space), "tools": list(inner)}:
             rest = [
@@ -240,7 +246,7 @@ def _not_taken(wire: Wire, taken: set[str]) -> list[Wire]:
 
 
 def are_offered(found: list[Wire], writing: Writing) -> bool:
-    """Whether all tools that a search gave are tools of the request."""
+    """Whether all tools that a search returned are tools of the request."""
     if writing.capabilities.get("supports_tools") is False:
         return False
     names = [tool["name"] for tool in writing.source.get("tools") or ()]
@@ -248,7 +254,7 @@ def are_offered(found: list[Wire], writing: Writing) -> bool:
 
 
 def _still_found(tools: list[Item], items: Any, writing: Writing) -> list[str]:
-    """The names of the tools that items tell which searches gave, as far as they are what they were."""
+    """Return the names of the tools that searches returned according to their items, if the tools were not changed."""
     outputs = items if isinstance(items, list) else ()
     listed = [item["tools"] for item in outputs if item.get("type") == "tool_search_output" and answered(item, _SEARCH)]
     marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)] if listed else []
@@ -273,8 +279,8 @@ def _is_as_found(tool: Item, listed: Item | None) -> bool:
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
-    """Writes `tools`, and before the input the items that declare some of them. `read` are those of the request from which
-    they were just read, one by one."""
+    """Write `tools`, and before the input the items that declare some of them. `read` holds the tools of the request
+    from which these tools were just read, one by one."""
     tools: list[Tool] = request["tools"]
     writing.found = _still_found(tools, body["input"], writing)
     written, of = write_tools(request, writing, _tool_to_wire, _read_definition)
@@ -298,7 +304,7 @@ _CUSTOM: Final = ItemRow({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=M
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    if tool["name"] in writing.found:  # an item tells it
+    if tool["name"] in writing.found:  # an item has it
         return None
     kind = tool.get("kind") or "function"
     if is_plain(tool):
@@ -315,9 +321,9 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         tool = as_enforced(tool, path, writing)
     wire = write_item(_FUNCTION if kind == "function" else _CUSTOM, tool, writing, path)
     if kind == "function" and "strict" not in wire:
-        wire["strict"] = False  # where nothing is said, the service enforces what it can
+        wire["strict"] = False  # without a value, the service enforces what it can
     encoding = writing.encoding_of(tool)
-    if NAMESPACE in encoding and wire.pop(NAMESPACE, None) is not None:  # what belongs to the namespace itself
+    if NAMESPACE in encoding and wire.pop(NAMESPACE, None) is not None:  # the members of the namespace itself
         if name_in_namespace(tool["name"], encoding, writing) is None:
             where = (*path, "provider_state", "fields", NAMESPACE)
             writing.loss.drop(where, "combination", "weakened", "the tool is no longer in its namespace")
@@ -325,7 +331,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def as_function(item: Item, path: Path, writing: Writing) -> Item:
-    """A built-in tool, or a call of one, that is not any more what it was: a function, without the members that it had here."""
+    """Return a built-in tool, or a call of one, that was changed: a function, without the members that it had here."""
     state = writing.state_of(item)
     if not state:
         return item
@@ -343,7 +349,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool:
 
 
 def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
-    """Chat Completions has an object for the parts of a grammar; here they stand beside its type."""
+    """Put the parts of a grammar next to its type. Chat Completions has an object for them."""
     match tool.get("format"):
         case {"type": "grammar", "grammar": {**parts}} if len(tool["format"]) == 2 and "type" not in parts:
             flat = {"type": "grammar", **parts}
@@ -356,7 +362,7 @@ def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
 
 
 def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None = None) -> list[Tool]:
-    """All tools, those of namespaces among them; `taken` are the names of others."""
+    """Read all tools, including those of namespaces; `taken` holds the names of others."""
     taken = plain_names(wires) if taken is None else taken
     tools: list[Tool] = []
     for wire in wires:
@@ -371,7 +377,7 @@ def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None =
                     continue
                 tools.append(tool_from_wire(wire, reading))
             case _ if (built_in_tool := built_in(wire)) is not None:
-                another = built_in_tool.name in taken  # a tool has its name
+                another = built_in_tool.name in taken  # another tool has its name
                 tools.append(_of_provider(wire, reading) if another else tool_from_wire(wire, reading))
                 taken.add(built_in_tool.name)
             case _:
@@ -381,12 +387,12 @@ def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None =
 
 
 def plain_names(wires: list[Any]) -> set[str]:
-    """The names of the tools that stand in no namespace."""
+    """Return the names of the tools that are in no namespace."""
     return {wire["name"] for wire in wires if isinstance(wire.get("name"), str) and wire.get("type") != NAMESPACE}
 
 
 def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[Tool] | None:
-    """The tools that items declare; None where one of them has the name of another tool."""
+    """Read the tools that items declare; None where one of them has the name of another tool."""
     among = body.get("tools")
     named = [*(among if isinstance(among, list) else ()), *(tool for item in items for tool in item["tools"])]
     names = [wire["name"] for wire in named if isinstance(wire.get("name"), str) and wire.get("type") != NAMESPACE]
@@ -405,7 +411,7 @@ def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
+    """Read a tool. A tool that is no readable function or custom tool is kept whole as a tool of the provider."""
     kind = tool.get("type")
     try:
         if kind == "function":
@@ -428,7 +434,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 
 
 _NOT_WRITTEN: Final[Spellings] = {"/strict": {"written": imprint(False)}}
-"""A function that says nothing of `strict`."""
+"""The spelling of a function without `strict`."""
 
 
 def _of_provider(tool: Wire, reading: Reading) -> Tool:
@@ -439,7 +445,7 @@ def _of_provider(tool: Wire, reading: Reading) -> Tool:
 
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `tool_choice` and `parallel_tool_calls`: only beside tools."""
+    """Write `tool_choice` and `parallel_tool_calls`, which are valid only with tools."""
     parallel_to_wire(request, body, writing)
     tools = "tools" in body or _declares(body["input"])
     if (fitted := fitted_choice(tools, _WAYS, writing)) is not None:
@@ -456,7 +462,7 @@ def _declares(items: str | list[Wire]) -> bool:
 
 
 def _encoded_choice(fitted: dict[str, Any], nameless: list[Any]) -> Any:
-    """The choice in the words of the wire; tools that are `nameless` there are chosen by their type."""
+    """Return the choice as the wire spells it; tools that are `nameless` there are chosen by their type."""
     match fitted["type"]:
         case "tool":
             return _chosen(fitted["kind"], fitted["name"], nameless)
@@ -472,7 +478,7 @@ def _chosen(kind: str, name: str, nameless: list[Any]) -> Wire:
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
-    """The choice that a wire's value means; None when it means none of ours."""
+    """Return the choice that a wire value means, or None when it has no canonical counterpart."""
     match value:
         case {"type": "allowed_tools", "mode": _, "tools": [_, *_], **others} if not others:
             return _openai_tools.choice_from_wire(value, _named)
