@@ -65,7 +65,7 @@ class _Writer(Writer):
         return None, self._chunk(open_block.choice, delta)
 
     def end(self, open_block: OpenBlock) -> None:
-        """Write a block that was not written in pieces. A signature that arrived after them is in an empty part."""
+        """Write a block that was not written in pieces. A signature that came after them gets an empty part."""
         block = open_block.block
         if open_block.kind and block["type"] in _PROSE:
             if _in_pieces(block, self.endpoint):
