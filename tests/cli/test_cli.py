@@ -1,4 +1,4 @@
-"""The command line, as a shell sees it."""
+"""The command line, run as a process."""
 
 import os
 import re
@@ -33,7 +33,7 @@ CANONICAL = {"messages": [{"role": "user", "content": [{"type": "text", "text": 
 
 
 def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """Runs a command; `given` is its standard input."""
+    """Run a command; `given` is its standard input."""
     data = given if isinstance(given, bytes) else b"" if given is None else json.dumps(given)
     return subprocess.run(
         [sys.executable, "-m", "interlingua", *arguments],
@@ -46,7 +46,8 @@ def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.Co
 
 
 def test_adapt_carries_errors() -> None:
-    """A body alone, an answer with its status, a canonical error; a whole answer comes out, and goes in again."""
+    """The input is a body, a response with its status, or a canonical error; the output is a whole response, and can be
+    the input again."""
     body = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "req_1"}
     chat = run("adapt", "--kind", "error", "--from", "anthropic_messages", "--to", "openai_chat", given=body)
     answer = json.loads(chat.stdout)
@@ -67,7 +68,7 @@ def test_adapt_carries_errors() -> None:
 
 
 def test_nesting_without_end_is_one_line() -> None:
-    """A schema four hundred deep is refused or carried, and never a traceback."""
+    """A schema with a depth of four hundred is refused or carried, without a traceback."""
     deep: Any = {"type": "string"}
     for _ in range(400):
         deep = {"type": "object", "properties": {"a": deep}}
@@ -78,7 +79,7 @@ def test_nesting_without_end_is_one_line() -> None:
 
 
 def test_adapt_prints_the_wire() -> None:
-    """The body on standard output, the report on standard error when it is asked for."""
+    """The body is on standard output, the report on standard error when it is requested."""
     plain = run("adapt", "--from", "anthropic_messages", "--to", "openai_chat", given=ANTHROPIC)
     assert plain.returncode == 0
     assert plain.stderr.startswith(b"interlingua: 1 lost, 1 weakened")
@@ -91,7 +92,7 @@ def test_adapt_prints_the_wire() -> None:
 
 
 def test_adapt_as_json_gives_wire_and_report(tmp_path: Path) -> None:
-    """For programs, and from a file."""
+    """`--json` prints the wire and the report, for a file as the input."""
     file = tmp_path / "request.json"
     file.write_bytes(json.dumps(ANTHROPIC))
     done = run("adapt", "--from", "anthropic_messages", "--to", "openai_chat", "--json", str(file))
@@ -104,7 +105,7 @@ def test_adapt_as_json_gives_wire_and_report(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("strict", "status"), [("lost", 3), ("weakened", 3)])
 def test_strict_refuses_with_the_report(strict: str, status: int) -> None:
-    """Status 3, nothing on standard output, the report on standard error, or in the error as JSON."""
+    """Status 3, nothing on standard output; the report is on standard error, or in the error as JSON."""
     arguments = ("adapt", "--from", "anthropic_messages", "--to", "openai_chat", "--strict", strict)
     done = run(*arguments, given=ANTHROPIC)
     assert (done.returncode, done.stdout) == (status, b"")
@@ -155,7 +156,7 @@ def test_adapt_answers_and_streams() -> None:
 
 
 def test_answers_and_streams_tell_what_they_lose_and_are_refused() -> None:
-    """The report is that of the whole answer; of what is refused nothing is written."""
+    """The report is that of the whole response; nothing of a refused stream is written."""
     exchange = exchanges()[0]
     for kind in ("response", "stream"):
         body = exchange.answer("anthropic_messages", stream=kind == "stream")
@@ -192,7 +193,7 @@ def test_answers_and_streams_tell_what_they_lose_and_are_refused() -> None:
     ],
 )
 def test_errors_are_a_line(arguments: tuple[str, ...], given: Any, words: bytes) -> None:
-    """What, where, and what to do; never a traceback."""
+    """The error states what, where, and what to do, without a traceback."""
     done = run(*arguments, given=given)
     assert done.returncode in (1, 2)
     lines = done.stderr.splitlines()
@@ -220,7 +221,7 @@ def test_generate() -> None:
 
 
 def test_generate_along_a_chain() -> None:
-    """The next one answers, and it is said why; a provider that is not there is asked as often as is wanted."""
+    """The next model answers, and the reason is printed; an unknown retry policy is refused."""
     closed = {"OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_API_KEY": "none"}
     chain = ("generate", "--retry", "none", "--model", "openai:gpt-4.1,replay:gpt-5.4", "hello")
     done = run(*chain, **closed)
@@ -241,7 +242,7 @@ def test_route() -> None:
 
 
 def test_route_with_the_context_of_the_turn(tmp_path: Path) -> None:
-    """What another turn asked for decides; what is no context is told in a line."""
+    """The context of the turn decides; an invalid context is reported in one line."""
     context = tmp_path / "context.json"
     context.write_bytes(json.dumps({"delegate": {"model": "replay:gpt-5.4"}}))
     answer = json.loads(run("route", "--json", "--context", str(context), given=CANONICAL).stdout)
@@ -257,7 +258,7 @@ def test_route_with_the_context_of_the_turn(tmp_path: Path) -> None:
 
 
 def test_a_policy_that_is_not_valid_is_told_before_anything_is_served(tmp_path: Path) -> None:
-    """Else each call would fail, and whoever started the server would not know."""
+    """Otherwise each call would fail, and the operator would not know the reason."""
     policy = tmp_path / "policy.json"
     policy.write_bytes(b'{"mood": "good"}')
     done = run("serve", "--port", "0", "--policy", str(policy))
@@ -267,14 +268,14 @@ def test_a_policy_that_is_not_valid_is_told_before_anything_is_served(tmp_path: 
 
 
 def test_the_policy_of_the_examples_routes() -> None:
-    """It is the one that the README serves with."""
+    """The README serves with this policy."""
     policy = Path(__file__).parents[2] / "examples" / "policy.json"
     done = run("route", "--replay", "--json", "--policy", str(policy), given=CANONICAL)
     assert done.returncode == 0, done.stderr
 
 
 def test_an_address_that_cannot_be_used_is_told() -> None:
-    """In one line, with the reason."""
+    """The error is one line, with the reason."""
     for words, why in (
         (("--unix", "no-such-folder/socket"), b"there is no folder no-such-folder"),
         (("--unix", "."), b"the file exists and is not a socket"),
@@ -290,7 +291,7 @@ def test_an_address_that_cannot_be_used_is_told() -> None:
 
 
 def test_a_server_whose_address_nobody_learns_ends() -> None:
-    """Its output cannot be written: one line, and nothing of the server's own behind it."""
+    """The output cannot be written: the error is one line, and no message of the server follows."""
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no full device")
@@ -307,7 +308,7 @@ def test_a_server_whose_address_nobody_learns_ends() -> None:
 
 
 def test_who_interrupts_gets_no_traceback() -> None:
-    """Whatever is just being done."""
+    """An interrupt ends a command in the middle of its work."""
     with subprocess.Popen(
         [sys.executable, "-m", "interlingua", "plug"],
         stdin=subprocess.PIPE,
@@ -328,7 +329,7 @@ def test_who_interrupts_gets_no_traceback() -> None:
 
 
 def test_slips_are_told() -> None:
-    """An empty name of a model would be sent as one; words behind `plug` would be overlooked."""
+    """An empty model name would be sent as a name; arguments after `plug` would be ignored."""
     done = run("adapt", "--to", "openai_chat", "--model", "", given=CANONICAL)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"--model is empty" in done.stderr
@@ -336,14 +337,14 @@ def test_slips_are_told() -> None:
 
 
 def test_alone_it_tells_how_it_is_used() -> None:
-    """And nothing else."""
+    """Without arguments the command prints its usage, and no error."""
     done = run()
     assert b"Usage" in done.stdout + done.stderr
     assert b"interlingua: ;" not in done.stderr
 
 
 def test_check() -> None:
-    """Status 0 for a good value, 2 with the violations for another."""
+    """Status 0 for a valid value, 2 with the violations for an invalid one."""
     assert run("check", given=CANONICAL).returncode == 0
     done = run("check", "--type", "Message", "--json", given={"role": "tool", "content": []})
     assert done.returncode == 2
@@ -362,7 +363,7 @@ def test_cost() -> None:
 
 
 def test_models() -> None:
-    """A table for people, JSON for programs."""
+    """The output is a table, or JSON for programs."""
     assert b"anthropic:claude-opus-4-8" in run("models", "--provider", "anthropic").stdout
     table = run("models", "--provider", "xai").stdout.decode()
     assert "no key: set XAI_API_KEY" in table
@@ -374,14 +375,14 @@ def test_models() -> None:
 
 @pytest.mark.parametrize("command", ["adapt", "route", "generate", "serve", "check", "plug", "models", "cost"])
 def test_every_command_has_help(command: str) -> None:
-    """Short, and with status 0."""
+    """The output is short, and the status is 0."""
     done = run(command, "--help")
     assert done.returncode == 0
     assert b"Usage" in done.stdout
 
 
 def test_the_plug_starts_without_the_rest() -> None:
-    """It is started often: no typer, no rich, no grpc, no httpx."""
+    """The plug is started often, so it loads neither typer, rich, grpc nor httpx."""
     code = (
         "import sys; sys.argv = ['interlingua', 'plug']; from interlingua.__main__ import main; main();"
         "print([name for name in ('typer', 'rich', 'grpc', 'httpx', 'pydantic') if name in sys.modules])"
@@ -395,7 +396,7 @@ def test_the_plug_starts_without_the_rest() -> None:
 
 
 def test_the_demo_runs() -> None:
-    """The whole demonstration, piped: every part is there, nothing wider than it should be, in time."""
+    """The whole demonstration, piped: every part is present, no line is too wide, and it ends in time."""
     done = subprocess.run(
         [sys.executable, "-m", "interlingua.demo"],
         capture_output=True,
@@ -409,7 +410,7 @@ def test_the_demo_runs() -> None:
         assert words in shown
     assert "NOT equal" not in shown
     assert max(len(line) for line in shown.splitlines()) <= 100
-    # what is said in one place holds in the others
+    # the parts of the output agree with each other
     calls = re.findall(r"the prompt took (\d+); (\d+)–(\d+) were expected", shown)
     assert len(calls) == 4
     for taken, low, high in calls:
@@ -424,7 +425,7 @@ def test_the_demo_runs() -> None:
 
 
 def test_adapt_takes_the_names_of_providers_and_models() -> None:
-    """Wherever a wire is taken; a body of another wire is said to be that, whether or not it could be read."""
+    """They are accepted wherever a wire is; a body of another wire is reported as such, even when it could be read."""
     same = [run("adapt", "--from", name, "--to", "openai_chat", given=ANTHROPIC).stdout for name in NAMES]
     assert same[0] == same[1]
     assert json.loads(run("adapt", "--to", "sonnet", given=CANONICAL).stdout)["model"].startswith("claude-sonnet")
@@ -443,7 +444,7 @@ NAMES = ("anthropic", "anthropic_messages")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_input() -> None:
-    """Editors of Windows write one."""
+    """Editors on Windows write a byte order mark."""
     plain, marked = (run("adapt", "--to", "openai_chat", given=mark + json.dumps(CANONICAL)) for mark in (b"", BOM))
     assert plain.stdout == marked.stdout != b""
 
@@ -462,7 +463,7 @@ global:
 
 
 def test_a_decision_is_recorded_and_made_again(tmp_path: Path) -> None:
-    """From a policy in YAML; the record says whether the decision is still the same."""
+    """The policy is in YAML; the record shows whether the decision is still the same."""
     policy, record = tmp_path / "policy.yaml", tmp_path / "record.json"
     policy.write_text(POLICY)
     key = {"ANTHROPIC_API_KEY": "k"}
@@ -482,7 +483,7 @@ def test_a_decision_is_recorded_and_made_again(tmp_path: Path) -> None:
 
 
 def test_route_shows_what_each_slot_said_when_no_model_is_left(tmp_path: Path) -> None:
-    """On standard error, before the error itself."""
+    """It is printed on standard error, before the error itself."""
     policy = tmp_path / "policy.yaml"
     policy.write_text(POLICY)
     assert b"interlingua: no model" in run("route", given=CANONICAL).stderr
@@ -493,7 +494,7 @@ def test_route_shows_what_each_slot_said_when_no_model_is_left(tmp_path: Path) -
 
 
 def test_answers_are_priced_again(tmp_path: Path) -> None:
-    """By the table that is named, each beside what it cost when it was made."""
+    """Each response is priced by the named table, next to its recorded cost."""
     usage = {"input_tokens": 1_000_000, "output_tokens": 0, "cost_usd": "7", "pricing_version": "2020-01-01"}
     answer = {"model": "anthropic:claude-sonnet-4-6", "usage": usage}
     file = tmp_path / "answers.jsonl"
@@ -510,7 +511,7 @@ def test_answers_are_priced_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shells_complete(shell: str) -> None:
-    """The script that each has to run, and what it is then told."""
+    """The script for each shell, and the completions that the shell then gets."""
     assert b"_INTERLINGUA_COMPLETE" in run("completion", shell).stdout
     asked = {
         "bash": {"COMP_WORDS": "interlingua ad", "COMP_CWORD": "1"},

@@ -1,5 +1,5 @@
-"""What a command loads before it works: no pydantic and no asyncio where neither is needed, for they take longer to load
-than most commands run."""
+"""The modules that a command loads: no pydantic and no asyncio where they are not needed, because loading them takes
+longer than most commands run."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ for name, arguments in json.loads(sys.argv[1]).items():
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """The status of each command and the slow modules that are there after it, one after the other in one process."""
+    """Return the status of each command, and the slow modules that are loaded after it, in one process."""
     canonical = tmp_path_factory.mktemp("start") / "request.json"
     canonical.write_text('{"messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]}')
     commands = {name: [word.format(canonical=canonical) for word in words] for name, words in LIGHT.items()}

@@ -1,4 +1,4 @@
-"""What a person at a shell is told when something is not as it should be: one line, with the place and the remedy."""
+"""The error messages of the command line: one line, with the place and the remedy."""
 
 import io
 import subprocess
@@ -21,7 +21,7 @@ KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "VERTEX_ACC
 
 
 def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """Runs a command in this process, which is faster; `given` is its standard input."""
+    """Run a command in this process, which is faster; `given` is its standard input."""
     data = given if isinstance(given, bytes) else b"" if given is None else json.dumps(given)
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
@@ -39,13 +39,13 @@ def run(*arguments: str, given: Any = None, **environment: str) -> subprocess.Co
 
 
 def shell(command: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Runs `interlingua` with redirections."""
+    """Run `interlingua` with redirections."""
     line = f'"{sys.executable}" -m interlingua {command}'
     return subprocess.run(["bash", "-c", line], input=given, capture_output=True, timeout=60, check=False)
 
 
 def line_of(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The one line on standard error."""
+    """Return the only line on standard error."""
     lines = done.stderr.decode().splitlines()
     assert len(lines) == 1, lines
     return lines[0]
@@ -57,7 +57,7 @@ def line_of(done: subprocess.CompletedProcess[bytes]) -> str:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
 @pytest.mark.parametrize("command", ["adapt --to openai_chat", "models", "plug"])
 def test_output_that_cannot_be_written(command: str) -> None:
-    """Bytes, tables and the plug's answers alike."""
+    """This holds for bytes, tables and the responses of the plug."""
     given = b'{"id":1,"op":"hello"}\n' if command == "plug" else json.dumps(CANONICAL)
     done = shell(f"{command} > /dev/full", given)
     assert done.returncode == 1
@@ -65,7 +65,7 @@ def test_output_that_cannot_be_written(command: str) -> None:
 
 
 def test_output_that_is_closed() -> None:
-    """And input; but nobody who has seen enough is told so."""
+    """Input too; but a reader that closes the pipe is not an error."""
     assert "standard output is closed" in line_of(shell("check >&-", json.dumps(CANONICAL)))
     assert "standard input is closed" in line_of(shell("check <&-"))
     done = shell("models | head -n 1; exit ${PIPESTATUS[0]}")
@@ -74,7 +74,7 @@ def test_output_that_is_closed() -> None:
 
 @pytest.mark.parametrize(("module", "extra", "arguments"), [("typer", "cli", ["--help"]), ("rich", "cli", ["models"])])
 def test_an_extra_that_is_not_installed_is_named(module: str, extra: str, arguments: list[str]) -> None:
-    """Instead of a traceback."""
+    """It is reported without a traceback."""
     code = f"import sys; sys.modules['{module}'] = None; sys.argv = ['interlingua', *{arguments!r}]\n"
     code += "from interlingua.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
@@ -83,7 +83,7 @@ def test_an_extra_that_is_not_installed_is_named(module: str, extra: str, argume
 
 
 def test_usage_errors_are_json_where_json_is_asked_for() -> None:
-    """Like every other error."""
+    """It is reported like every other error."""
     for arguments in (("nonsense", "--json"), ("adapt", "--bogus", "--json")):
         done = run(*arguments)
         assert (done.returncode, done.stderr) == (2, b"")
@@ -91,7 +91,7 @@ def test_usage_errors_are_json_where_json_is_asked_for() -> None:
 
 
 def test_usage_errors_name_the_help_of_their_command() -> None:
-    """And a database that cannot be opened says what to look at."""
+    """The error of a database that cannot be opened names what to check."""
     assert line_of(run("launch")).endswith("see interlingua launch --help")
     assert line_of(run("nonsense")).endswith("see interlingua --help")
     lost = run("serve", "--port", "0", "--sessions", "sqlite:////nonexistent/chats.db")
@@ -112,7 +112,7 @@ def test_usage_errors_name_the_help_of_their_command() -> None:
     ],
 )
 def test_a_file_that_is_no_json_is_named(text: bytes, words: str, tmp_path: Path) -> None:
-    """With the remedy."""
+    """The error has the remedy."""
     file = tmp_path / "request.json"
     file.write_bytes(text)
     told = line_of(run("adapt", "--to", "openai_chat", str(file)))
@@ -122,7 +122,7 @@ def test_a_file_that_is_no_json_is_named(text: bytes, words: str, tmp_path: Path
 
 
 def test_all_places_of_a_policy_are_told_from_its_root(tmp_path: Path) -> None:
-    """The first and the others."""
+    """The first violation and the others are printed."""
     policy = tmp_path / "policy.json"
     policy.write_bytes(json.dumps({"aliases": {"a": "nowhere:x"}, "global": {"default": "nowhere:y"}}))
     told = run("route", "--policy", str(policy), given=CANONICAL).stderr.decode().splitlines()
@@ -135,14 +135,14 @@ def test_all_places_of_a_policy_are_told_from_its_root(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("given", [b"", b"<html><body>502</body></html>", b"\xc6\x00\x10\xff" * 40])
 def test_what_is_no_stream_is_refused(source: str, given: bytes) -> None:
-    """Nothing is written, and the status says so; with --json as an object."""
+    """Nothing is written, and the status shows it; with --json the error is an object."""
     done = run("adapt", "--kind", "stream", "--from", source, given=given)
     assert (done.returncode, done.stdout) == (2, b"")
     assert line_of(done).startswith("interlingua: ")
 
 
 def test_a_stream_that_broke_off_is_carried_and_told() -> None:
-    """The reader of the output gets the error in the wire's words, whoever ran the command a status."""
+    """The reader of the output gets the error in the wire's format, and the caller of the command gets a status."""
     stream = exchanges()[0].answer("anthropic_messages", stream=True)
     half = stream[: len(stream) // 2]
     done = run("adapt", "--kind", "stream", "--from", "anthropic_messages", given=half)
@@ -154,7 +154,7 @@ def test_a_stream_that_broke_off_is_carried_and_told() -> None:
 
 
 def test_the_dialect_of_the_input_is_that_of_its_provider() -> None:
-    """Mistral writes its thoughts into the content; only with its row they are read."""
+    """Mistral writes its reasoning into the content; it is read only with Mistral's row of the registry."""
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     message = {"role": "assistant", "content": [thought, {"type": "text", "text": "yes"}]}
     answer = {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
@@ -166,13 +166,13 @@ def test_the_dialect_of_the_input_is_that_of_its_provider() -> None:
 
 
 def test_a_provider_that_does_not_speak_the_wire_is_refused() -> None:
-    """It is a slip, and the wires that it speaks are named."""
+    """It is an error, which names the wires that the provider has."""
     told = line_of(run("adapt", "--provider", "groq", "--to", "anthropic_messages", given=CANONICAL))
     assert told.endswith("groq does not have the wire anthropic_messages; it has openai_chat")
 
 
 def test_check_finds_what_adapt_refuses() -> None:
-    """Broken base64, in a request and in an answer; and profiles hold for answers too."""
+    """Invalid base64 is found in a request and in a response; profiles apply to responses too."""
     image = {"type": "image", "media_type": "image/png", "source": {"kind": "base64", "data": "not base64!"}}
     done = run("check", given={"messages": [{"role": "user", "content": [image]}]})
     assert done.returncode == 2
@@ -204,7 +204,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_who_is_not_configured_is_told_with_what_to_set(model: str, variables: list[str]) -> None:
-    """Before anybody is called."""
+    """The error occurs before any provider is called."""
     done = run("generate", "-m", model, "hi")
     told = line_of(done)
     assert done.returncode == 2
@@ -213,14 +213,14 @@ def test_who_is_not_configured_is_told_with_what_to_set(model: str, variables: l
 
 
 def test_route_tells_what_is_lacking() -> None:
-    """Also when nobody is left."""
+    """This also holds when no model is left."""
     *table, told = run("route", "-m", "openai:gpt-5.4", given=CANONICAL).stderr.decode().splitlines()
     assert any("manual_sticky" in line for line in table)
     assert "openai:gpt-5.4 (not_configured: no key: set OPENAI_API_KEY)" in told
 
 
 def test_a_connection_that_failed_is_told_with_its_host() -> None:
-    """A base URL of one's own needs no key; who could not be reached is named, without what the address hides."""
+    """An own base URL needs no key; the error names the unreachable address, without its secrets."""
     address = {"OPENAI_BASE_URL": "http://user:secret@127.0.0.1:9/v1"}
     told = line_of(run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "hi", **address))
     assert told.startswith("interlingua: openai at 127.0.0.1:9: the connection to the provider failed")
@@ -239,7 +239,7 @@ REFUSAL = {
 
 
 class _Upstream(BaseHTTPRequestHandler):
-    """Begins to answer on Chat's wire and says in the midst of it that it cannot go on; refuses a request of many tokens."""
+    """A provider on the Chat wire whose answer breaks off with an error, and which refuses a request of many tokens."""
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -262,7 +262,7 @@ class _Upstream(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def upstream() -> Iterator[str]:
-    """Its address."""
+    """Run the provider; yield its address."""
     server = HTTPServer(("127.0.0.1", 0), _Upstream)
     thread = Thread(target=server.serve_forever)
     thread.start()
@@ -273,7 +273,7 @@ def upstream() -> Iterator[str]:
 
 
 def test_a_stream_that_fails_midway(upstream: str) -> None:
-    """As JSON its last event tells it, once; as text what had arrived ends its line."""
+    """With --json the last event reports it, once; as text, the line of what had arrived is ended."""
     address = {"OPENAI_BASE_URL": upstream}
     done = run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "--json", "hi", **address)
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -291,7 +291,7 @@ def test_a_stream_that_fails_midway(upstream: str) -> None:
 
 @pytest.mark.parametrize("stream", ["--stream", "--no-stream"])
 def test_a_refusal_is_readable(upstream: str, stream: str) -> None:
-    """What the provider said is shown to the person who called it; its whole body only when it is asked for."""
+    """The provider's message is shown to the user; its whole body only with --raw."""
 
     def refused(*more: str) -> subprocess.CompletedProcess[bytes]:
         asked = ("generate", "-m", "openai:gpt-5.4", "--max-tokens", str(TOO_MANY), "--retry", "none", stream)
@@ -315,7 +315,7 @@ def test_a_refusal_is_readable(upstream: str, stream: str) -> None:
 
 
 def test_providers() -> None:
-    """Every row, what it needs, and whether it can be called now; never a key."""
+    """The table shows every row, its settings, and whether it can be called now, but no key."""
     environment = {"GROQ_API_KEY": "k-secret", "LLM_BOX": "vllm://box.example:8000", "LLM_BAD": "nope://h"}
     listed = run("providers", **environment)
     shown = listed.stdout.decode()
@@ -332,7 +332,7 @@ def test_providers() -> None:
 
 
 def test_a_provider_without_listed_models_is_told_as_such() -> None:
-    """And where to look."""
+    """The message names the command that helps."""
     done = run("models", "--provider", "vllm")
     assert "lists no models of vllm" in line_of(done)
     assert "interlingua providers" in line_of(done)
@@ -355,7 +355,7 @@ def test_cost_and_route_count_alike() -> None:
 
 
 def test_counts_and_a_file_are_two_questions(tmp_path: Path) -> None:
-    """And none of them is none."""
+    """To give neither of them is an error too."""
     file = tmp_path / "usage.json"
     file.write_bytes(b'{"input_tokens": 1, "output_tokens": 1}')
     for arguments in ((str(file), "--input", "5"), (str(file), "--cached", "0"), ()):
@@ -363,7 +363,7 @@ def test_counts_and_a_file_are_two_questions(tmp_path: Path) -> None:
 
 
 def test_brackets_are_shown_as_they_are() -> None:
-    """Names and places of others are no marks of style."""
+    """Names and paths in a request are not read as markup."""
     request = {"messages": [{"role": "user", "content": [{"type": "text", "text": "hi", "[bold]x": 1}]}]}
     assert "[bold]x" in run("adapt", "--to", "openai_chat", "--loss", given=request).stderr.decode()
     named = run("route", "--replay", "-m", "openai:m[red]", given=CANONICAL).stdout.decode()
@@ -381,7 +381,7 @@ def test_help_names_the_variables() -> None:
 
 
 def test_the_input_of_a_wire_that_was_not_named_is_told_with_the_option_to_name_it() -> None:
-    """Whoever pastes a provider's body forgets to say whose it is."""
+    """Users often paste a provider's body without naming its wire."""
     chat = {"messages": [{"role": "user", "content": "hi"}]}
     said = line_of(run("adapt", "--to", "gemini_generate", given=chat))
     assert "openai_chat" in said

@@ -1,4 +1,4 @@
-"""Which models are in cooldown until when, under a clock that the test turns: R-232, R-243, R-253."""
+"""Which models are in cooldown until when, with a clock that the test moves: R-232, R-243, R-253."""
 
 from datetime import datetime
 
@@ -62,7 +62,7 @@ def test_the_fault_of_the_caller_does_not_count(category, preset):
 
 
 def windows(*steps):
-    """Plays (seconds to wait, model, category) and gives the tracker and its clock."""
+    """Play steps of (seconds to wait, model, category); return the tracker and its clock."""
     clock = Clock()
     health = Health("windows", clock)
     for wait, model, category in steps:

@@ -203,7 +203,7 @@ def test_any_value_can_be_checked_as_a_policy(value):
 
 
 def test_a_pattern_takes_time_in_proportion_to_the_text() -> None:
-    """A policy may come with a call, and a call must not stop a server."""
+    """A call may contain a policy, and a call must not block a server."""
     for slow in ("(a+)+$", "(a|a)+$", "a*a*a*a*a*b"):
         assert not rules.holds({"message_matches": slow}, {"text": "a" * 19_999 + "!"}, NOW)
 
@@ -222,7 +222,7 @@ def with_patterns(*patterns: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("pattern", [EXPLODES, EXPLODES.replace("40", "50"), "(?=a)", "a{1001}", "a" * 2_001, "(a)\\1"])
 def test_a_pattern_that_cannot_be_run_is_refused_at_its_pointer(pattern: str, catalog: dict[str, Any]) -> None:
-    """At once, and as many of them as there are: a pattern that is refused must not take long either."""
+    """All of them are refused at once: refusing a pattern must not take long either."""
     begin = time.process_time()
     found = router.check_policy(with_patterns(*[f"{pattern}{number}" for number in range(1_000)]), catalog)
     assert time.process_time() - begin < 5
@@ -239,7 +239,7 @@ def test_the_patterns_of_a_policy_have_a_limit_together(catalog: dict[str, Any])
 
 
 def test_others_run_while_a_dear_pattern_is_run() -> None:
-    """The engine releases the interpreter's lock: a thread has its turns between the begin of a match and its end."""
+    """The engine releases the interpreter's lock: another thread runs between the start and the end of a match."""
     dear = "(a?){300}a{300}[ef]"
     assert not rules.holds({"message_matches": dear}, {"text": "a"}, NOW)  # compiled
     turns: list[float] = []

@@ -1,4 +1,4 @@
-"""Whose state a conversation holds, and what a policy makes of it (spec/7-routing.md#state)."""
+"""The origin of the state in a conversation, and how a policy uses it (spec/7-routing.md#state)."""
 
 from contextlib import suppress
 
@@ -96,14 +96,14 @@ def asked(*blocks, model=None):
 
 
 def test_pinning_needs_no_description_of_wires(catalog):
-    """A catalogue that a caller made of little is compared by the provider."""
+    """With a minimal catalogue of a caller, the provider is compared."""
     policy = {"state": "pin", "global": {"default": "b:any,a:x"}}
     assert decide(asked(thinking("a")), catalog, policy)["targets"] == ["a:x"]
     assert decide(asked(thinking("a")), catalog, {**policy, "state": "strip"})["targets"] == ["b:any", "a:x"]
 
 
 def test_one_rule_for_every_wire(catalog):
-    """Whatever wire the state is of, the candidate of its origin takes it and the others do not."""
+    """On every wire, only the candidate at the origin of the state takes it."""
     for adapter in ("openai_chat", "openai_responses", "anthropic_messages", "gemini_generate", "toy"):
         catalog["providers"]["a"] |= {"adapter": adapter, "wires": {adapter: {"origin": "1"}}}
         catalog["providers"]["b"] |= {"adapter": adapter, "wires": {adapter: {"origin": "2"}}}
@@ -140,7 +140,7 @@ def test_a_refused_key_is_not_worth_a_wait(catalog):
 
 
 def test_rest_is_no_excuse_for_what_else_is_wrong(catalog):
-    """An origin that could not serve anyway is no origin to wait for."""
+    """A state origin that could not serve the request anyway is ignored."""
     policy = {"state": "pin", "global": {"default": "off:x,b:any"}}
     health = {"models": {"off:x": {"until": None, "reason": "benched"}}}
     with pytest.raises(NoCandidate) as nobody:

@@ -1,4 +1,4 @@
-"""Swaps and their price, known beforehand: R-226, R-227, R-281, R-286."""
+"""Swaps, and the preview of their loss and cost: R-226, R-227, R-281, R-286."""
 
 from decimal import Decimal
 

@@ -24,7 +24,7 @@ POLICY = {"version": 1, "chains": True, "global": {"default": "anthropic:claude-
 
 @dataclass
 class Served:
-    """A running server and a stub that talks to it."""
+    """A running server and a stub that calls it."""
 
     running: server.Running
     channel: grpc.aio.Channel
@@ -36,7 +36,7 @@ class Served:
 async def serving(
     *steps: Any, transport: Any = None, base_urls: Any = None, members: Any = None, **options: Any
 ) -> AsyncIterator[Served]:
-    """A server whose provider follows a script. `members` are the client's; it asks once unless they say otherwise."""
+    """Start a server whose provider follows a script. `members` are those of the client; by default it tries once."""
     fake = FakeTransport(*steps)
     registry = open_registry()
     client = Client(transport or fake, registry=registry, base_urls=base_urls, **{"retry": "none", **(members or {})})
@@ -51,7 +51,7 @@ async def serving(
 
 @pytest.fixture
 def start() -> Callable[..., Any]:
-    """How to start a server in a test."""
+    """Return a function that starts a server in a test."""
     return serving
 
 
@@ -66,7 +66,7 @@ def postgresql() -> Iterator[str]:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database on each engine."""
+    """The URL of an empty database on each engine."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/chats.db"
     import psycopg

@@ -1,4 +1,4 @@
-"""A server that keeps sessions, over a provider that follows a script, and stubs of several callers."""
+"""A server with sessions, over a provider that follows a script, and stubs of several callers."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -30,7 +30,7 @@ def keys(**members: Any) -> list[Key]:
 
 
 class Calls:
-    """The methods, as one caller calls them."""
+    """The methods as one caller calls them."""
 
     def __init__(self, stub: Any, key: str | None = None) -> None:
         self._stub = stub
@@ -46,21 +46,21 @@ class Calls:
         return call
 
     async def create(self, **members: Any) -> str:
-        """The id of a new session."""
+        """Create a session; return its id."""
         made: str = (await self.CreateSession(**members)).session.id
         return made
 
     async def say(self, session_id: str, text: str, **members: Any) -> list[Any]:
-        """The events of an answer to a text."""
+        """Return the events of an answer to a text."""
         request = {"messages": [{"role": "user", "content": [{"type": "text", "text": text}]}]}
         return [one.event async for one in self.generate(session_id, request, **members)]
 
     def generate(self, session_id: str, request: Any, **members: Any) -> Any:
-        """A call that generates."""
+        """Start a call that generates."""
         return self.GenerateInSession(session_id=session_id, request_json=_text(request), **members)
 
     async def texts(self, session_id: str) -> list[tuple[int, str, int]]:
-        """Role, text and status of the messages of a session."""
+        """Return role, text and status of the messages of a session."""
         found = (await self.ListMessages(session_id=session_id)).messages
         return [(one.role, one.content[0].text.text if one.content else "", one.metadata.status) for one in found]
 
@@ -73,7 +73,7 @@ def _text(value: Any) -> str:
 
 @dataclass
 class Served:
-    """A running server: its one caller where there are no keys, else those of two tenants."""
+    """A running server: with its only caller where there are no keys, else with those of two tenants."""
 
     running: server.Running
     channel: grpc.aio.Channel
@@ -89,7 +89,7 @@ class Served:
 async def serving(
     url: str | Path, *steps: Any, who: Sequence[Key] = (), address: str = "127.0.0.1:0", **options: Any
 ) -> AsyncIterator[Served]:
-    """A server whose provider follows a script. A path is a file of SQLite."""
+    """Start a server whose provider follows a script. A path is a file of SQLite."""
     fake = FakeTransport(*steps)
     registry = open_registry()
     client = Client(fake, registry=registry, retry="none")
@@ -111,21 +111,21 @@ async def serving(
 
 
 def told(error: grpc.RpcError) -> tuple[grpc.StatusCode, str, bytes]:
-    """All that a failed call says: code, text, details."""
+    """Return code, text and details of a failed call."""
     trailer = dict(error.trailing_metadata() or ())  # type: ignore[attr-defined]
     details: Any = trailer.get("grpc-status-details-bin", b"")
     return error.code(), error.details() or "", details  # type: ignore[attr-defined]
 
 
 def info(error: grpc.RpcError) -> error_details_pb2.ErrorInfo:
-    """The first detail of a failed call."""
+    """Return the first detail of a failed call."""
     found = error_details_pb2.ErrorInfo()
     status_pb2.Status.FromString(told(error)[2]).details[0].Unpack(found)
     return found
 
 
 def user(text: str) -> dict[str, Any]:
-    """A message of the user."""
+    """Return a message of the user."""
     return {"role": "user", "content": [{"type": "text", "text": text}]}
 
 

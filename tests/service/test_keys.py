@@ -1,4 +1,4 @@
-"""Where the server has keys, every method asks for one, and what a key may do holds as it does at the gateway."""
+"""Where the server has keys, every method requires one, and the limits of a key apply as at the gateway."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ def bearer(key: str) -> Any:
 
 
 async def code_of(call: Any) -> grpc.StatusCode:
-    """How a call ends; it fails."""
+    """Return the error of a call, which must fail."""
     try:
         if hasattr(call, "__aiter__"):
             assert [one async for one in call]
@@ -51,7 +51,7 @@ async def test_every_method_asks_for_a_key(tmp_path: Path, method: Any, metadata
 
 
 async def test_who_guesses_is_told_to_wait(tmp_path: Path) -> None:
-    """And does not lock out a key that has worked from the same address (spec/11-gateway.md#guesses)."""
+    """It does not lock out a key that has worked from the same address (spec/11-gateway.md#guesses)."""
     async with serving(tmp_path, who=keys()) as at:
         stub: Any = InterlinguaServiceStub(at.channel)
 

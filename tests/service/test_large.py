@@ -1,4 +1,4 @@
-"""Large inputs and dear patterns do not hold up the calls of others."""
+"""Large inputs and slow patterns do not delay the calls of others."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ CALLS: list[tuple[Any, str, str, Any]] = [
 async def test_the_loop_goes_on_while_a_dear_call_is_worked_on(
     start: Any, monkeypatch: pytest.MonkeyPatch, module: Any, function: str, method: str, asked: Any
 ) -> None:
-    """The work begins only when something else has had its turn on the loop; and work that takes long lets others go on."""
+    """The work begins only after another task has run on the loop, and long work lets other tasks run."""
     work = getattr(module, function)
     begun, somebody_else = threading.Event(), threading.Event()
     waited: list[bool] = []
@@ -87,12 +87,12 @@ async def test_the_loop_goes_on_while_a_dear_call_is_worked_on(
         await beside
     assert waited == [True]
     [(start_of_work, end_of_work, processor_time)] = spans
-    # short work may well be done before the interpreter gives another thread its turn
+    # short work may end before the interpreter switches to another thread
     assert processor_time < 0.2 or any(start_of_work < turn < end_of_work for turn in turns)
 
 
 async def test_small_calls_are_answered_at_once(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread would cost more than they do."""
+    """A thread would cost more than small inputs."""
 
     def none(*_: Any) -> Any:
         raise AssertionError("a thread")
@@ -103,7 +103,7 @@ async def test_small_calls_are_answered_at_once(start: Any, monkeypatch: pytest.
 
 
 async def test_open_streams_take_no_threads(start: Any) -> None:
-    """Five hundred answers that are written at once, none of them ended, run on the threads that were there."""
+    """Five hundred unfinished answers that are written at once run on the existing threads."""
     side = service.Side(adapter="anthropic_messages")
     begun = {"type": "message_start", "model": "any:model", "message_id": "01JD0000000000000000000000"}
     block = {"type": "block_start", "index": 0, "block": {"type": "text", "text": "hello"}}

@@ -39,33 +39,33 @@ SLOW = Say("one two three four five six", pause=0.05, delay=0.05)
 
 
 async def endless(connection: Connection) -> None:
-    """A provider that begins to answer and then says nothing more, until the caller goes."""
+    """A provider that begins to answer and then sends nothing more, until the caller leaves."""
     await connection.begin()
     await connection.chunk(b"".join(recorded(GPT)[:6]))
     assert await connection.gone(30)
 
 
 async def silent(connection: Connection) -> None:
-    """A provider that says nothing at all."""
+    """A provider that sends nothing."""
     assert await connection.gone(30)
 
 
 def told(error: grpc.aio.AioRpcError, kind: Any) -> Any:
-    """The detail of a kind that a failed call ends with; None when there is none."""
+    """Return the detail of a type of a failed call; None when there is none."""
     status: Any = rpc_status.from_call(error)  # type: ignore[arg-type]
     found = kind()
     return next((found for detail in (status.details if status else ()) if detail.Unpack(found)), None)
 
 
 async def failed(call: Any) -> grpc.aio.AioRpcError:
-    """The error that a call ends with."""
+    """Return the error of a call."""
     with pytest.raises(grpc.aio.AioRpcError) as problem:
         await call
     return problem.value
 
 
 async def read(call: Any) -> tuple[list[types.StreamEvent], grpc.aio.AioRpcError | None]:
-    """The events of a stream, and the error that it ends with."""
+    """Return the events of a stream, and the error with which it ends."""
     events: list[types.StreamEvent] = []
     try:
         while (piece := await call.read()) is not grpc.aio.EOF:
@@ -76,7 +76,7 @@ async def read(call: Any) -> tuple[list[types.StreamEvent], grpc.aio.AioRpcError
 
 
 async def statuses(watcher: Any) -> list[Any]:
-    """What a watcher of health is still told."""
+    """Return what a watcher of health still receives."""
     found: list[Any] = []
     while (answer := await watcher.read()) is not grpc.aio.EOF:
         found.append(answer.status)
@@ -84,7 +84,7 @@ async def statuses(watcher: Any) -> list[Any]:
 
 
 async def list_services(channel: Any) -> list[str]:
-    """The services, by reflection."""
+    """Return the services, by reflection."""
     asked = iter([reflection_pb2.ServerReflectionRequest(list_services="")])
     stub = reflection_pb2_grpc.ServerReflectionStub(channel)
     return [
@@ -96,7 +96,8 @@ async def list_services(channel: Any) -> list[str]:
 
 
 async def test_a_call_too_many_is_refused_and_told_when_to_come_again(start: Any) -> None:
-    """Also a stream; what operators ask is answered all the same; and when a call has ended there is room."""
+    """A stream is refused too; health and reflection are still answered; after a call has ended, one more is
+    accepted."""
     async with start(SLOW, SLOW, Say("after"), max_calls=2) as served:
         first, second = served.stub.GenerateStream(STREAM), served.stub.GenerateStream(STREAM)
         await first.read()
@@ -128,7 +129,7 @@ async def test_a_call_too_many_is_refused_and_told_when_to_come_again(start: Any
 
 
 async def test_a_burst_beyond_what_grpc_keeps_waiting_is_refused_in_words(start: Any) -> None:
-    """By default gRPC cancels some of the calls beyond the first 1,000 that wait, and says nothing."""
+    """By default gRPC silently cancels some of the calls beyond the first 1,000 that wait."""
     outcomes: collections.Counter[Any] = collections.Counter()
     async with (
         serve(endless) as upstream,
@@ -149,7 +150,7 @@ async def test_a_burst_beyond_what_grpc_keeps_waiting_is_refused_in_words(start:
 
 
 async def test_who_watches_does_not_keep_a_server_from_ending(start: Any) -> None:
-    """Watchers of health learn that it ends, clients of reflection just end."""
+    """Watchers of health learn that the server ends; streams of reflection just end."""
     async with start() as served:
         health = health_pb2_grpc.HealthStub(served.channel)
         watchers = [health.Watch(health_pb2.HealthCheckRequest(service=name)) for name in ("", SERVICE, "none")]
@@ -171,7 +172,7 @@ async def test_who_watches_does_not_keep_a_server_from_ending(start: Any) -> Non
 async def test_calls_that_the_end_of_grace_cuts_off_say_so(
     start: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A stream by an error event with what had arrived, every call by its status and details; and nothing in the log."""
+    """A stream gets an error event with what had arrived, every call its status and details; the log has no error."""
     # on a busy machine a call may take longer to arrive than the server waits for it (spec/decisions/0018)
     monkeypatch.setattr("interlingua.verbs.calls._QUIET_TURNS", 100)
     async with (
@@ -224,7 +225,7 @@ async def test_calls_that_the_end_of_grace_cuts_off_say_so(
 
 
 async def test_a_client_that_reads_nothing_does_not_hold_the_end(start: Any) -> None:
-    """Its last words cannot be sent: they are waited for a second, no longer."""
+    """Its last messages cannot be sent: the server waits for them one second, no longer."""
     async with start(Say("x" * 4_000_000), max_message_bytes=64 << 20) as served:
         call = served.stub.GenerateStream(STREAM)
         await call.read()
@@ -235,7 +236,7 @@ async def test_a_client_that_reads_nothing_does_not_hold_the_end(start: Any) -> 
 
 
 async def test_sigterm_ends_at_once_though_somebody_watches() -> None:
-    """As an operator sees it: well below the grace, status 0, no traceback."""
+    """The server process ends well within the grace, with status 0 and without a traceback."""
     command = [
         sys.executable,
         "-m",
@@ -273,7 +274,7 @@ async def test_sigterm_ends_at_once_though_somebody_watches() -> None:
 async def test_an_answer_above_the_message_limit_says_what_was_paid(
     start: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It says how large it is, what to do, and what it cost; what is not paid for is refused likewise."""
+    """The error states the size, the remedy and the cost; a too large response without a cost is refused as well."""
     async with start(Say("x" * 300_000), max_message_bytes=100_000) as served:
         error = await failed(served.stub.Generate(UNARY))
     assert error.code() is grpc.StatusCode.FAILED_PRECONDITION
@@ -290,7 +291,7 @@ async def test_an_answer_above_the_message_limit_says_what_was_paid(
 
 
 async def test_a_stream_gives_what_fits_and_what_was_paid(start: Any) -> None:
-    """All deltas arrive; in the place of the whole answer comes an error with all of it but its content."""
+    """All deltas arrive; instead of the whole answer an error arrives, with the response without its content."""
     text = " ".join(["word"] * 4_000)
     async with start(Say(text), max_message_bytes=15_000) as served:
         events, error = await read(served.stub.GenerateStream(STREAM))
@@ -305,7 +306,7 @@ async def test_a_stream_gives_what_fits_and_what_was_paid(start: Any) -> None:
 
 
 async def test_a_batch_above_the_message_limit_comes_in_pieces(start: Any) -> None:
-    """Events that arrived together and are too large together come one by one, and none of them is missing."""
+    """Events that arrived together and are too large together are sent one by one, and none is missing."""
     frames = b"".join(b'{"message": {"role": "assistant", "content": "word "}}\n' for _ in range(800))
     frames += b'{"message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop"}\n'
     asked = service.GenerateStreamRequest(request_json=ASKED, target="ollama:qwen3", batched=True)
@@ -320,7 +321,7 @@ async def test_a_batch_above_the_message_limit_comes_in_pieces(start: Any) -> No
 
 
 async def test_a_client_that_leaves_while_it_is_told_an_error_is_no_defect() -> None:
-    """gRPC refuses to send a status to a call that is over: that call was cancelled, and nothing is wrong."""
+    """gRPC refuses to send a status to a call that is over: the call was cancelled, and this is not an error."""
 
     class Left:
         async def abort(self, *_: object) -> None:

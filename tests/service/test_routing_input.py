@@ -1,4 +1,4 @@
-"""What a caller can tell the router over gRPC beside the conversation: the context of a turn, and where state belongs."""
+"""The routing input over gRPC besides the conversation: the context of a turn, and the origin of state."""
 
 from typing import Any
 
@@ -155,7 +155,7 @@ async def test_adapt_knows_where_state_belongs(start: Any) -> None:
     ],
 )
 async def test_a_wrong_input_is_told_with_its_place(start: Any, field: str, given: str, path: str) -> None:
-    """Also where this turn would never look."""
+    """A member that this turn would not use is checked too."""
     async with start() as served:
         asked: Any = {"request_json": text(ask()), field: given}
         error = await failure(served.stub.Route(service.RouteRequest(**asked)))

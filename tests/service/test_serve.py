@@ -22,7 +22,7 @@ from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
 
 
 def test_the_command_serves_and_ends_gracefully_on_sigterm() -> None:
-    """A second process, recorded exchanges, status 0."""
+    """A second process serves recorded exchanges and ends with status 0."""
     command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--json", "--replay", "--pace", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -38,7 +38,7 @@ def test_the_command_serves_and_ends_gracefully_on_sigterm() -> None:
 
 
 def test_a_port_in_use_is_said_in_a_line() -> None:
-    """Status 2 and one line."""
+    """The command ends with status 2 and one line."""
     with subprocess.Popen(
         [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--json"], stdout=subprocess.PIPE
     ) as first:
@@ -58,7 +58,7 @@ def test_a_port_in_use_is_said_in_a_line() -> None:
 
 
 def test_a_socket_with_flags_of_its_own(tmp_path: Path) -> None:
-    """A Unix socket, a policy of retries, and one of cooldowns; stated in the first line."""
+    """A Unix socket, a retry policy and a cooldown policy; the first line states the address."""
     socket = tmp_path / "socket"
     flags = ["--unix", str(socket), "--retry", "once", "--health", "windows", "--replay", "--json"]
     with subprocess.Popen([sys.executable, "-m", "interlingua", "serve", *flags], stdout=subprocess.PIPE) as process:
@@ -75,7 +75,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "session.py"
 
 @contextmanager
 def _sessions_served(folder: Path, *flags: str, end: signal.Signals = signal.SIGTERM) -> Iterator[Any]:
-    """A server of sessions in a process of its own, which is ended so; its stub."""
+    """Run a server with sessions in a process of its own, which is ended with the given signal; yield its stub."""
     command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--json", "--replay", "--pace", "0"]
     command += ["--no-http", "--sessions", f"sqlite:///{folder}/chats.db", *flags]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
@@ -94,7 +94,7 @@ def _sessions_served(folder: Path, *flags: str, end: signal.Signals = signal.SIG
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
 def test_sessions_outlive_the_server(tmp_path: Path, end: signal.Signals) -> None:
-    """What was acknowledged is there after a restart, once, and the watcher goes on behind its cursor."""
+    """Acknowledged messages are stored once after a restart, and a watcher continues after its cursor."""
     hello = json.dumps([{"role": "user", "content": [{"type": "text", "text": "Hi."}]}]).decode()
     with _sessions_served(tmp_path, end=end) as stub:
         chat = stub.CreateSession(messages.CreateSessionRequest(model="openai:gpt-4.1")).session.id
@@ -113,7 +113,7 @@ def test_sessions_outlive_the_server(tmp_path: Path, end: signal.Signals) -> Non
 
 
 def test_sessions_take_the_keys_of_the_file(tmp_path: Path) -> None:
-    """The one that the gateway has."""
+    """The keys file is the one that the gateway uses."""
     keys = tmp_path / "keys.json"
     keys.write_bytes(json.dumps({"keys": [{"name": "acme", "sha256": digest("ilk_secret")}]}))
     with _sessions_served(tmp_path, "--keys", str(keys)) as stub:
@@ -136,7 +136,7 @@ def test_sessions_take_the_keys_of_the_file(tmp_path: Path) -> None:
 
 
 def test_without_a_database_there_are_no_sessions() -> None:
-    """The methods are not there, and neither reflection nor health says that they are."""
+    """The methods do not exist, and neither reflection nor health lists them."""
     command = [sys.executable, "-m", "interlingua", "serve", "--port", "0", "--json", "--replay", "--no-http"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
@@ -170,7 +170,7 @@ def test_without_a_database_there_are_no_sessions() -> None:
     ],
 )
 def test_wrong_flags_are_said_in_a_line(flags: list[str]) -> None:
-    """Status 2, before anything listens."""
+    """The command ends with status 2, before anything listens."""
     done = subprocess.run(
         [sys.executable, "-m", "interlingua", "serve", "--port", "0", *flags],
         capture_output=True,

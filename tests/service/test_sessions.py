@@ -32,7 +32,7 @@ USER, ASSISTANT = types.ROLE_USER, types.ROLE_ASSISTANT
 
 
 async def refused(call: Any, got: list[Any] | None = None) -> grpc.aio.AioRpcError:
-    """How a call fails, be it unary or a stream of events, of which `got` is then filled."""
+    """Return the error of a call, unary or streamed; the events of a stream are added to `got`."""
     try:
         if hasattr(call, "__aiter__"):
             async for one in call:
@@ -46,7 +46,8 @@ async def refused(call: Any, got: list[Any] | None = None) -> grpc.aio.AioRpcErr
 
 
 async def test_a_conversation(url: str) -> None:
-    """Made, spoken in, read, listed, found, removed; another server on the same database has all of it."""
+    """A session is created, used, read, listed, found and removed; another server on the same database sees all of
+    it."""
     async with serving(url, Say("Hello!"), Say("Well.")) as at:
         call = at.anybody
         made = (await call.CreateSession(model=GPT, workspace_path="/w", extra_json='{"title":"t"}')).session
@@ -76,7 +77,8 @@ async def test_a_conversation(url: str) -> None:
 
 
 async def test_lists_go_on(tmp_path: Path) -> None:
-    """Pages of sessions and of messages have all of them once; a page of messages fits into a message of the protocol."""
+    """Pages of sessions and of messages have all of them once; a page of messages fits into a message of the
+    protocol."""
     async with serving(tmp_path, max_message_bytes=4000) as at:
         call = at.anybody
         made = [await call.create() for _ in range(5)]
@@ -104,7 +106,7 @@ async def test_lists_go_on(tmp_path: Path) -> None:
 
 
 async def test_appending(tmp_path: Path) -> None:
-    """All or none; once under a key; a writer who was too late is told what there is now."""
+    """All or none are stored, once under a key; a writer that was too late gets the current state."""
     async with serving(tmp_path) as at:
         call = at.anybody
         chat = await call.create()
@@ -139,7 +141,7 @@ async def test_appending(tmp_path: Path) -> None:
 
 
 async def test_what_is_said_is_said_once(tmp_path: Path) -> None:
-    """Under its key; and what is wrong in it is told with its place, before anything is stored."""
+    """A repeated key returns the same answer; errors in the request have a path, and then nothing is stored."""
     async with serving(tmp_path, Say("Hello!"), who=keys(tokens_per_minute=10_000)) as at:
         call = at.acme
         chat = await call.create()
@@ -148,7 +150,7 @@ async def test_what_is_said_is_said_once(tmp_path: Path) -> None:
         assert again[-1].message_complete.response.message == first[-1].message_complete.response.message
         with at.access._meters.of(at.access.key(ACME).digest) as used:
             assert used.tokens is not None
-            assert used.tokens.left == 10_000 - 15  # what was given again was not paid for again
+            assert used.tokens.left == 10_000 - 15  # the repeated answer was not counted again
         revision = (await call.GetSession(session_id=chat)).session.revision
         for request in ({"messages": [{"role": "king", "content": []}]}, {"messages": [], "temperature": "hot"}):
             bad = await refused(call.generate(chat, request))
@@ -160,7 +162,7 @@ async def test_what_is_said_is_said_once(tmp_path: Path) -> None:
 
 
 async def test_the_members_of_a_request_and_its_model_count_for_this_answer(tmp_path: Path) -> None:
-    """Tools, limits, another model; no messages answer the conversation as it is. Text for text."""
+    """The request may have tools, limits and another model; without messages the conversation is answered as it is."""
     async with serving(tmp_path, Say(calls=[("look", {"at": 1})]), Say("Seen.")) as at:
         call = at.anybody
         chat = await call.create(model=CLAUDE)
@@ -215,7 +217,7 @@ async def test_a_batched_turn(tmp_path: Path) -> None:
 
 
 async def test_swapping(tmp_path: Path) -> None:
-    """Previewed, carried out, refused with the reason, cleared."""
+    """A swap is previewed, executed, refused with the reason, and cleared."""
     async with serving(tmp_path, Say("Hello!"), Say("Bonjour.")) as at:
         call = at.anybody
         chat = await call.create(model=CLAUDE)
@@ -239,7 +241,7 @@ async def test_swapping(tmp_path: Path) -> None:
 
 
 async def test_forks_and_copies(tmp_path: Path) -> None:
-    """A fork ends where it is told to; an export comes back as another session with the same messages."""
+    """A fork ends at the given message; an export is imported as another session with the same messages."""
     async with serving(tmp_path, Say("Hello!"), Say("Well.")) as at:
         call = at.anybody
         chat = await call.create(extra_json='{"title":"t"}')
@@ -261,7 +263,7 @@ async def test_forks_and_copies(tmp_path: Path) -> None:
 
 
 async def test_an_import_has_a_limit(tmp_path: Path) -> None:
-    """Four times that of a message; a client that goes on sending is refused all the same."""
+    """The limit is four times that of a message; a client that continues to send is refused too."""
     async with serving(tmp_path, max_message_bytes=2000) as at:
         line = messages.ImportSessionRequest(line=" " * 1900)
         bad = await refused(at.anybody.ImportSession(iter([line] * 50)))
@@ -270,7 +272,7 @@ async def test_an_import_has_a_limit(tmp_path: Path) -> None:
 
 
 async def test_watching_goes_on_behind_its_cursor(url: str) -> None:
-    """Across watchers, servers and the end of one: every event once and in order."""
+    """Every event arrives once and in order, across watchers, servers and the end of a server."""
     seen: list[tuple[int, str]] = []
 
     async def watch(call: Calls, chat: str, until: int) -> None:
@@ -299,7 +301,7 @@ async def test_watching_goes_on_behind_its_cursor(url: str) -> None:
 
 
 async def test_a_watcher_is_told_of_the_end_of_its_session(tmp_path: Path) -> None:
-    """And of a cursor that is none."""
+    """The watcher also gets an error for an invalid cursor."""
     async with serving(tmp_path) as at:
         chat = await at.anybody.create()
         watching = at.anybody.WatchSession(session_id=chat, json_output=True)
@@ -312,7 +314,7 @@ async def test_a_watcher_is_told_of_the_end_of_its_session(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("how", ["cancelled", "deadline", "shutdown"])
 async def test_an_answer_that_does_not_come_to_its_end_is_stored_as_far_as_it_came(url: str, how: str) -> None:
-    """Cancelled by its caller, by its deadline, or cut off at the end of grace."""
+    """It was cancelled by its caller or its deadline, or cut off at the end of grace."""
     told = SLOW * 5 if how == "deadline" else SLOW  # much longer than the deadline
     async with serving(url, Say(told, pause=0.05)) as at:
         call = at.anybody
@@ -349,7 +351,7 @@ async def test_an_answer_that_does_not_come_to_its_end_is_stored_as_far_as_it_ca
 
 
 async def test_one_turn_at_a_time(tmp_path: Path) -> None:
-    """Another answer, an append and a delete meanwhile are told until when to wait; a swap is queued."""
+    """Another answer, an append and a delete meanwhile get the time until which to wait; a swap is queued."""
     async with serving(tmp_path, Say(SLOW, pause=0.03), Say("Done.")) as at:
         call = at.anybody
         chat = await call.create(model=CLAUDE)
@@ -373,7 +375,7 @@ async def test_one_turn_at_a_time(tmp_path: Path) -> None:
 
 
 async def test_a_provider_that_refuses_leaves_what_was_said(tmp_path: Path) -> None:
-    """The call fails with the provider's category, and the session can go on."""
+    """The call fails with the provider's category, and the session stays usable."""
     async with serving(tmp_path, Refuse(529), Say("Hello!")) as at:
         call = at.anybody
         chat = await call.create()
@@ -386,7 +388,7 @@ async def test_a_provider_that_refuses_leaves_what_was_said(tmp_path: Path) -> N
 
 
 async def test_calls_in_flight_are_limited(tmp_path: Path) -> None:
-    """Watchers count; beyond the limit a call is told to come again."""
+    """Watchers count as calls; beyond the limit a call gets an error with a retry time."""
     async with serving(tmp_path, max_calls=2) as at:
         chat = await at.anybody.create()
         watchers = [at.anybody.WatchSession(session_id=chat) for _ in range(2)]
@@ -404,7 +406,7 @@ async def test_calls_in_flight_are_limited(tmp_path: Path) -> None:
 
 
 async def test_an_answer_above_the_limit_of_a_message_is_stored(tmp_path: Path) -> None:
-    """Its deltas come, its end says so, and with a higher limit it is read."""
+    """Its deltas arrive, its last event states that it was too large, and a server with a higher limit returns it."""
     async with serving(tmp_path, Say(SLOW * 20), Say(SLOW * 20), max_message_bytes=2000) as at:
         chat = await at.anybody.create()
         got: list[Any] = []
@@ -422,7 +424,7 @@ async def test_an_answer_above_the_limit_of_a_message_is_stored(tmp_path: Path) 
 
 
 async def test_large_inputs_leave_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are read and validated in a thread, once; small ones at once."""
+    """They are read and validated once, in a thread; small ones without a thread."""
     seen: list[tuple[str, bool]] = []
 
     def watched(module: Any, name: str) -> None:
@@ -478,7 +480,7 @@ async def test_large_inputs_leave_the_loop(tmp_path: Path, monkeypatch: pytest.M
     ],
 )
 async def test_bad_input_is_the_callers(tmp_path: Path, name: str, members: dict[str, Any]) -> None:
-    """INVALID_ARGUMENT with a place, and nothing is stored."""
+    """The status is INVALID_ARGUMENT with a path, and nothing is stored."""
     async with serving(tmp_path) as at:
         chat = await at.anybody.create()
         if name not in ("CreateSession", "ListSessions") and "session_id" not in members:
@@ -491,7 +493,7 @@ async def test_bad_input_is_the_callers(tmp_path: Path, name: str, members: dict
 
 
 async def test_bytes_that_are_no_message(tmp_path: Path) -> None:
-    """Refused with the name of the type, by every kind of method."""
+    """Every kind of method refuses them, with the name of the type."""
     async with serving(tmp_path) as at:
         for kind, name in (
             (at.channel.unary_unary, "GetSession"),
@@ -505,7 +507,7 @@ async def test_bytes_that_are_no_message(tmp_path: Path) -> None:
 
 
 async def test_long_lists_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page of many messages is whole and in order, and the last page says that it is the last."""
+    """Pages of many messages are complete and in order, and the last page has no token."""
     monkeypatch.setattr("interlingua.service.sessions._READ_AT_ONCE", 3)
     async with serving(tmp_path) as at:
         chat = await at.anybody.create()
@@ -538,7 +540,7 @@ async def test_the_policy_of_a_session_leaves_the_loop(tmp_path: Path, monkeypat
 
 
 async def test_the_policy_of_a_session_is_its_own(tmp_path: Path) -> None:
-    """It stands over the server's."""
+    """It overrides the policy of the server."""
     async with serving(tmp_path, Say("Hello!")) as at:
         policy = {**POLICY, "global": {"default": GPT}}
         chat = await at.anybody.create(policy_json=text_of(policy))

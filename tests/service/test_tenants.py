@@ -1,4 +1,4 @@
-"""Whose sessions a call sees: nobody reaches those of another tenant, by any method (spec/9-service.md#callers)."""
+"""The sessions that a call sees: no method reaches those of another tenant (spec/9-service.md#callers)."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ NOBODY = "sess_7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
 
 
 def attempts(session_id: str, message_id: str, call_id: str) -> dict[str, list[dict[str, Any]]]:
-    """For each method that names a session, the ways to reach one by ids of it."""
+    """Return, for each method that names a session, the calls that reach one by its ids."""
     given = {"session_id": session_id}
     said = text_of([user("Mine.")])
     return {
@@ -49,7 +49,7 @@ def attempts(session_id: str, message_id: str, call_id: str) -> dict[str, list[d
 
 
 async def outcome(call: Any) -> Any:
-    """What a call gives or how it fails, in full."""
+    """Return the complete result or error of a call."""
     try:
         if hasattr(call, "__aiter__"):
             return [one async for one in call]
@@ -59,7 +59,7 @@ async def outcome(call: Any) -> Any:
 
 
 async def filled(at: Served) -> tuple[str, str, str]:
-    """A session of acme's, one of its messages and one of its calls."""
+    """Create a session of acme; return it with one of its messages and one of its calls."""
     chat = await at.acme.create()
     await at.acme.say(chat, "The treasure is under the oak.", client_key="k")
     answer = (await at.acme.ListMessages(session_id=chat)).messages[-1]
@@ -67,7 +67,8 @@ async def filled(at: Served) -> tuple[str, str, str]:
 
 
 async def test_no_method_reaches_another_tenants_session(url: str) -> None:
-    """By no method and no id: each answers as for a session that is not there, bit for bit, and changes nothing."""
+    """No method reaches it by any id: each responds bit for bit as for a session that does not exist, and changes
+    nothing."""
     async with serving(url, Say(calls=[("dig", {"at": "oak"})]), who=keys()) as at:
         chat, message, call = await filled(at)
         before = await outcome(at.acme.ExportSession(session_id=chat))
@@ -91,7 +92,8 @@ async def test_no_method_reaches_another_tenants_session(url: str) -> None:
 
 
 async def test_ids_of_another_tenant_in_ones_own_session(url: str) -> None:
-    """A message, a call, a parent of another tenant's, named in what is written, leads nowhere and tells nothing."""
+    """An id of a message, a call or a parent of another tenant in a written message has no effect and reveals
+    nothing."""
     async with serving(url, Say(calls=[("dig", {"at": "oak"})]), Say("Mine."), who=keys()) as at:
         chat, message, call = await filled(at)
         mine = await at.other.create()
@@ -106,7 +108,7 @@ async def test_ids_of_another_tenant_in_ones_own_session(url: str) -> None:
             assert theirs == await outcome(at.other.AppendMessages(session_id=mine, **unknown))
         forked = await outcome(at.other.ForkSession(session_id=mine, message_id=message))
         assert forked[0] is grpc.StatusCode.NOT_FOUND
-        # the id of a call is taken: one's own call gets another id, and nobody is told why
+        # the id of the call is taken: the new call gets another id, without a reason
         asked = {"role": "assistant", "content": [{"type": "tool_use", "id": call, "name": "dig", "input": {}}]}
         stored = await at.other.AppendMessages(session_id=mine, messages_json=text_of([asked, answer]))
         assert stored.messages[0].content[0].tool_use.id == stored.messages[1].content[0].tool_result.tool_use_id
@@ -116,7 +118,7 @@ async def test_ids_of_another_tenant_in_ones_own_session(url: str) -> None:
 
 
 async def test_an_import_takes_no_ids(url: str) -> None:
-    """What another tenant exported becomes a session of one's own, and the first one stays as it is."""
+    """The export of another tenant becomes a session of the importing tenant, and the original is unchanged."""
     async with serving(url, Say(calls=[("dig", {"at": "oak"})]), who=keys()) as at:
         chat, message, call = await filled(at)
         lines = [messages.ImportSessionRequest(line=one.line) async for one in at.acme.ExportSession(session_id=chat)]
@@ -134,7 +136,7 @@ async def test_an_import_takes_no_ids(url: str) -> None:
     "given", [None, "ilk_unknown", "", ACME[:-1], digest(ACME)], ids=["none", "unknown", "empty", "cut", "digest"]
 )
 async def test_without_a_known_key_nobody_is_served(tmp_path: Path, given: str | None) -> None:
-    """By no method, and none tells whether the key or the session is wrong."""
+    """No method is allowed, and no error reveals whether the key or the session is wrong."""
     async with serving(tmp_path, who=keys()) as at:
         chat = await at.acme.create()
         stranger = Calls(at.anybody._stub, given)
@@ -149,7 +151,7 @@ async def test_without_a_known_key_nobody_is_served(tmp_path: Path, given: str |
 
 
 async def test_two_keys_at_once_are_none(tmp_path: Path) -> None:
-    """A call that names two keys is that of nobody."""
+    """A call with two keys is refused."""
     async with serving(tmp_path, who=keys()) as at:
         both = Calls(at.anybody._stub, ACME)
         both.metadata = (*(both.metadata or ()), ("authorization", "Bearer x"))  # type: ignore[assignment]
@@ -157,7 +159,7 @@ async def test_two_keys_at_once_are_none(tmp_path: Path) -> None:
 
 
 async def test_two_keys_of_one_tenant_share_its_sessions(tmp_path: Path) -> None:
-    """The tenant counts, and not the key."""
+    """The tenant decides, not the key."""
     second = Key("night", digest("ilk_night"), "acme")
     async with serving(tmp_path, who=[*keys(), second]) as at:
         chat = await at.acme.create()
@@ -166,7 +168,7 @@ async def test_two_keys_of_one_tenant_share_its_sessions(tmp_path: Path) -> None
 
 
 async def test_what_is_said_with_a_key_has_the_principals_of_the_key(tmp_path: Path) -> None:
-    """And no others, whatever the message says; a key that comes to stand for another rewrites nothing (R-067, R-072)."""
+    """They replace those in the message; a later change of the key's principals rewrites nothing (R-067, R-072)."""
     first, second, team = f"usr_{'0' * 25}1", f"usr_{'0' * 25}2", f"team_{'0' * 25}1"
     forged = {**user("Mine."), "metadata": {"user_id": second, "status": "complete"}}
 
@@ -190,7 +192,7 @@ async def test_what_is_said_with_a_key_has_the_principals_of_the_key(tmp_path: P
 
 
 async def test_a_key_may_use_its_models_alone(tmp_path: Path) -> None:
-    """Named or standing: what it may not use is not asked. Its limits count here too."""
+    """A model that the key may not use is never called, named or active. The limits of the key apply too."""
     who = keys(models=("openai:*",), calls_per_minute=2)
     async with serving(tmp_path, Say("Hello!"), who=who) as at:
         assert (await outcome(at.acme.CreateSession(model=CLAUDE)))[0] is grpc.StatusCode.PERMISSION_DENIED
@@ -208,7 +210,7 @@ async def test_a_key_may_use_its_models_alone(tmp_path: Path) -> None:
 
 
 async def test_the_routed_model_is_held_to_the_key(tmp_path: Path) -> None:
-    """Where the policy routes to a model that the key may not use, nobody is asked, and the session can go on."""
+    """Where the policy routes to a model that the key may not use, no model is called, and the session stays usable."""
     async with serving(tmp_path, Say("Hello!"), who=keys(models=("openai:*",))) as at:
         chat = await at.acme.create()
         with pytest.raises(grpc.aio.AioRpcError) as error:
@@ -220,7 +222,7 @@ async def test_the_routed_model_is_held_to_the_key(tmp_path: Path) -> None:
 
 
 async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
-    """Its tokens and its budget are one with those at the gateway."""
+    """Its tokens and its budget are shared with the gateway."""
     who = keys(tokens_per_minute=20)
     async with serving(tmp_path, Say("Hello!", usage={"input_tokens": 60, "output_tokens": 40}), who=who) as at:
         chat = await at.acme.create()
@@ -232,7 +234,7 @@ async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
 
 
 async def test_without_keys_there_is_one_tenant(tmp_path: Path) -> None:
-    """That of the library; what a caller claims counts for nothing."""
+    """It is the tenant of the library; a claim of the caller is ignored."""
     assert Access(clock=lambda: 0.0, now=lambda: datetime.now(UTC)).key("anything") is ANYBODY
     async with serving(tmp_path) as at:
         chat = await at.anybody.create()
@@ -241,7 +243,7 @@ async def test_without_keys_there_is_one_tenant(tmp_path: Path) -> None:
 
 
 async def test_certificates_are_tenants(tmp_path: Path) -> None:
-    """Without keys: each subject its own, whatever its names."""
+    """Without keys, each subject of a certificate has a tenant of its own, whatever its names."""
     authority = trustme.CA()
     mine = authority.issue_cert("localhost")
     paths = {name: tmp_path / f"{name}.pem" for name in ("certificate", "key", "authority")}
@@ -280,7 +282,7 @@ async def test_certificates_are_tenants(tmp_path: Path) -> None:
 
 
 async def test_a_certificate_without_a_subject_is_nobodys(tmp_path: Path) -> None:
-    """All that have none would share one tenant."""
+    """Otherwise all without a certificate would share one tenant."""
 
     class Context:
         def auth_context(self) -> dict[str, list[bytes]]:

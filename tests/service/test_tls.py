@@ -1,4 +1,4 @@
-"""The server's ways to be reached: TLS, TLS for known clients alone, a Unix socket; and what it says about the others."""
+"""The transports of the server: TLS, TLS for known clients only, a Unix socket; and the warnings for others."""
 
 import logging
 import ssl
@@ -21,7 +21,7 @@ from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
 
 @pytest.fixture(scope="module")
 def authority() -> trustme.CA:
-    """Somebody whom both sides trust."""
+    """A certificate authority that both sides trust."""
     return trustme.CA()
 
 
@@ -38,7 +38,7 @@ def files(authority: trustme.CA, tmp_path: Path) -> dict[str, Path]:
 
 @asynccontextmanager
 async def serving(address: str, credentials: Any = None) -> AsyncIterator[int]:
-    """A running server; its port."""
+    """Run a server; yield its port."""
     running = await server.start(address, client=Client(FakeTransport()), credentials=credentials)
     try:
         yield running.port
@@ -47,7 +47,7 @@ async def serving(address: str, credentials: Any = None) -> AsyncIterator[int]:
 
 
 async def models(channel: grpc.aio.Channel) -> int:
-    """How many models a server tells of."""
+    """Return how many models a server lists."""
     async with channel:
         answer = await InterlinguaServiceStub(channel).ListModels(service.ListModelsRequest(), timeout=10)  # type: ignore[misc]
         return len(answer.models)
@@ -55,7 +55,7 @@ async def models(channel: grpc.aio.Channel) -> int:
 
 @pytest.mark.asyncio
 async def test_tls(files: dict[str, Path], authority: trustme.CA) -> None:
-    """A client that trusts the authority is served; one that speaks in the clear is not."""
+    """A client that trusts the authority is served; one without TLS is not."""
     trusted = grpc.ssl_channel_credentials(authority.cert_pem.bytes())
     async with serving("localhost:0", server.tls(files["certificate"], files["key"])) as port:
         assert await models(grpc.aio.secure_channel(f"localhost:{port}", trusted))
@@ -66,7 +66,7 @@ async def test_tls(files: dict[str, Path], authority: trustme.CA) -> None:
 
 @pytest.mark.asyncio
 async def test_only_known_clients(files: dict[str, Path], authority: trustme.CA) -> None:
-    """A client shows a certificate of the authority, or is not served."""
+    """A client without a certificate of the authority is not served."""
     known, stranger = authority.issue_cert("client"), trustme.CA().issue_cert("client")
     credentials = server.tls(files["certificate"], files["key"], files["authority"])
     async with serving("localhost:0", credentials) as port:
@@ -113,13 +113,13 @@ async def test_certificates_are_read_again(files: dict[str, Path], authority: tr
 
 @pytest.mark.asyncio
 async def test_a_unix_socket(tmp_path: Path) -> None:
-    """Without a port."""
+    """The server has no port."""
     async with serving(f"unix:{tmp_path / 'socket'}"):
         assert await models(grpc.aio.insecure_channel(f"unix:{tmp_path / 'socket'}"))
 
 
 def test_wrong_files_are_said_at_once(files: dict[str, Path], tmp_path: Path, authority: trustme.CA) -> None:
-    """Missing, no PEM, of somebody else, with a password: one line, before anybody connects; no word of a key."""
+    """Missing, not PEM, of another owner, with a password: one line, before any client connects, without the key."""
     other = authority.issue_cert("localhost")
     empty, foreign, locked = tmp_path / "empty.pem", tmp_path / "foreign.pem", tmp_path / "locked.pem"
     empty.write_text("no pem")
@@ -166,13 +166,13 @@ def _locked(key: bytes) -> bytes:
     ],
 )
 def test_who_can_reach_an_address(address: str, local: bool) -> None:
-    """Loopback in all its spellings, and sockets."""
+    """Loopback in all notations, and Unix sockets, are local."""
     assert server.is_local(address) is local
 
 
 @pytest.mark.asyncio
 async def test_in_the_clear_is_said(caplog: pytest.LogCaptureFixture, files: dict[str, Path]) -> None:
-    """A warning on any address that others reach; none with TLS or on loopback."""
+    """There is a warning on an address that others can reach; none with TLS or on loopback."""
     async with serving("0.0.0.0:0"):
         assert "no TLS" in caplog.text
     assert [record.levelno for record in caplog.records] == [logging.WARNING]

@@ -1,1 +1,1 @@
-"""Errors both ways."""
+"""Read and write errors."""

@@ -1,6 +1,6 @@
-"""The words in which Amazon Bedrock tells of a failure, whatever wire a model behind it is spoken to in.
+"""The words with which Amazon Bedrock reports a failure, on every wire that it offers.
 
-Source: the service model bedrock-runtime, and the errors that all of AWS has.
+Source: the service model bedrock-runtime, and the errors that all services of AWS share.
 """
 
 from typing import Final
@@ -23,4 +23,5 @@ CATEGORIES: Final = {
     "internalserverexception": "server_error",
     "serviceunavailableexception": "overloaded",
 }
-"""The category of an exception, by its name in lower case: headers and streams begin it in upper and lower case."""
+"""The category of an exception, by its name in lower case: the name begins in upper case in headers or streams and in
+lower case in others."""

@@ -1,12 +1,12 @@
 """
-Errors, both ways: what a reader says of a provider's failure, and the status, the headers and the body with which a
-provider of a wire would have told one.
+Read and write errors. A reader makes a canonical error of a provider's failure. A writer makes the status, the
+headers and the body with which a provider of a wire would have reported the error.
 
-Each wire has its tables (a `Vocabulary` of what it says, and the statuses and words that it writes), a function that finds
-the parts of an error in a body, and one that writes a body. All the rest is the same on all wires and stands here: how a
-category follows from words, status and text, the canonical error, which words may be passed on, and the report on what
-the wire cannot say. A written error is read back before it goes out, so that the report tells what a reader of the wire
-will really see (spec/8-errors.md#written-errors).
+Each wire has its tables (a `Vocabulary` of the words that it reads, and the statuses and words that it writes), a
+function that finds the parts of an error in a body, and one that writes a body. Everything else is the same on all
+wires and is in this module: the category of words, status and text; the canonical error; the words that may be passed
+on; and the report of what the wire cannot express. A written error is read back before it is sent, so that the report
+states exactly what a reader of the wire will see (spec/8-errors.md#written-errors).
 """
 
 import math
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def by_word(groups: Mapping[T, str]) -> dict[str, T]:
-    """A table by words, of one that tells what several words have in common."""
+    """Return a table by word from a table whose values are several words."""
     return {word: key for key, words in groups.items() for word in words.split()}
 
 
@@ -42,10 +42,11 @@ GATEWAY_WORDS: Final = frozenset(
     """unsupported loss_refused no_candidate network invalid_response stream_truncated cancelled content_filter
     other""".split()
 )
-"""Categories that travel as themselves, where a wire has a place for a free word and none of its own for them."""
+"""Categories that are written under their canonical names if a wire has a member for a free word but no own word for
+them."""
 
 RETRYABLE: Final = frozenset(("rate_limit", "timeout", "server_error", "overloaded", "network", "stream_truncated"))
-"""Categories after which the same call may succeed, where the wire says nothing else."""
+"""Categories after which the same provider call may succeed, unless the wire states otherwise."""
 
 STATUSES: Final[dict[int, str]] = {
     400: "invalid_request",
@@ -61,7 +62,7 @@ STATUSES: Final[dict[int, str]] = {
     503: "overloaded",
     504: "timeout",
 }
-"""What a status means on every wire that says nothing else of it."""
+"""The category of a status, on every wire that does not define another one."""
 
 WRITTEN_STATUSES: Final = by_word(
     {
@@ -80,7 +81,7 @@ WRITTEN_STATUSES: Final = by_word(
         504: "timeout",
     }
 )
-"""The status of a category on wires that have no word beside it."""
+"""The status of a category on wires that have no word in addition to the status."""
 
 TEXTS: Final[dict[str, str]] = {
     "invalid_request": "the request was refused as invalid",
@@ -103,16 +104,18 @@ TEXTS: Final[dict[str, str]] = {
     "invalid_response": "the response of the provider cannot be read",
     "stream_truncated": "the response ended before it was complete",
 }
-"""What a reader says of a category in `message`, where the provider's own text, which may hold content, never stands."""
+"""The text that a reader puts into `message` for a category. The provider's own text may hold content and is never
+put there."""
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
 class Hint(NamedTuple):
-    """Words of a text that say more than code and status: what looks like one of `within` is a `category`.
+    """Words of a text that are more precise than code and status: with them, an error of a category in `within` is of
+    `category`.
 
-    A text is begun with `mark` when an error of the category is written; None where the wire has another place for it.
+    A written error of `category` begins its text with `mark`; None if the wire expresses the category elsewhere.
     """
 
     category: str
@@ -122,8 +125,8 @@ class Hint(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """What the words of a wire mean: its codes and types in lower case, its statuses, the words of its texts, and the
-    category of a status between 400 and 499 that has none."""
+    """The meaning of a wire's words: its codes and types in lower case, its statuses, the `hints` in its texts, and
+    the category of a status between 400 and 499 that is not in the table."""
 
     words: Mapping[str, str]
     statuses: Mapping[int, str]
@@ -131,7 +134,8 @@ class Vocabulary(NamedTuple):
     unknown: str = "invalid_request"
 
     def category(self, status: int | None, word: str | None, text: str) -> str:
-        """The category of an error: the provider's word decides, then the status, and its text says more of them."""
+        """Return the category of an error. The provider's word decides, else the status; the text may make it more
+        precise."""
         found = self.words.get(word.lower()) if word is not None else None
         if found is None:
             found = self.of_status(status)
@@ -141,21 +145,22 @@ class Vocabulary(NamedTuple):
         return found
 
     def of_status(self, status: int | None) -> str:
-        """The category of a status. What failed without one, or with that of a success, was being answered."""
+        """Return the category of a status. A failure without a status, or with that of a success, happened while the
+        provider was answering: it is a server error."""
         if status is None or status < 300 or (status >= 500 and status not in self.statuses):
             return "server_error"
         return self.statuses.get(status) or ("other" if status < 400 else self.unknown)
 
     def marked(self, category: str, text: str) -> str | None:
-        """The text, begun with the words by which clients of the wire know this category, unless it has them; None
-        where it is known without."""
+        """Return the text, with the words at its beginning by which clients of the wire recognise this category,
+        unless the text has them. None if clients recognise the category without such words."""
         for hint in self.hints:
             if hint.category == category and hint.mark is not None:
                 return text if hint.pattern.search(text) else f"{hint.mark}: {text}" if text else hint.mark
         return None
 
     def begun(self, error: "WireError") -> str:
-        """The text of an error, begun with the words that mark its category, or else with its place."""
+        """Return the text of an error, with the words that mark its category at the beginning, or else its place."""
         if (text := self.marked(error.category, error.text)) is not None:
             return text
         if error.path is None or place_before(error.text) == error.path:
@@ -178,10 +183,10 @@ def canonical(
     wait: float | None = None,
     obeys_hint: bool = False,
 ) -> Error:
-    """The canonical error of what a wire said. `headers` have lower-case names; `raw` is the body, parsed.
+    """Return the canonical error for a wire's error. `headers` have lower-case names; `raw` is the parsed body.
 
-    `facts` are words and numbers that the wire gives apart from its sentence. `retryable` and `wait` (seconds) are what
-    the body says of trying again, when it does. `obeys_hint`: whether `x-should-retry` decides.
+    `facts` are words and numbers that the wire has besides its sentence. `retryable` and `wait` (seconds) are set if
+    the body states whether and when to try again. `obeys_hint`: whether `x-should-retry` decides.
     """
     if retryable is None:
         retryable = category in RETRYABLE
@@ -205,13 +210,13 @@ def canonical(
 
 
 def lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
-    """Headers by their names in lower case."""
+    """Return headers with their names in lower case."""
     return {name.lower(): value for name, value in headers.items()} if headers else {}
 
 
 def message(endpoint: Endpoint, status: int | None, category: str, *facts: str | None) -> str:
-    """The sentence for an error that was read: who, by which status, the `facts` that the wire gives apart (codes, limits),
-    and what the category means; nothing of the provider's text (spec/8-errors.md#content-free-parts)."""
+    """Return the sentence for an error that was read: the provider, the status, the `facts` (codes, limits), and the
+    meaning of the category. It contains nothing of the provider's text (spec/8-errors.md#content-free-parts)."""
     name = endpoint.provider or endpoint.adapter
     who = f"{name} answered {status}" if status in _REPLIES else f"{name} reported a failure"
     known = ", ".join(dict.fromkeys(fact for fact in facts if fact and is_fact(fact)))
@@ -223,7 +228,8 @@ def message(endpoint: Endpoint, status: int | None, category: str, *facts: str |
 
 
 class WireError(NamedTuple):
-    """What a body is written from. `status` and `word` are the provider's own, when the error came from this wire."""
+    """The parts from which a body is written. `status` and `word` are the provider's own, if the error came from this
+    wire."""
 
     category: str
     text: str
@@ -247,11 +253,11 @@ Writer = Callable[[Error, Endpoint], tuple[Wire, list[Entry]]]
 
 
 def writer(compose: Compose, read: Read, *, hint: bool = False, family: tuple[str, ...] = ()) -> Writer:
-    """What gives the answer `{status, headers, body}` with which a provider of a wire would have told a canonical error, and
-    what the wire cannot say of it.
+    """Return a writer of canonical errors. It returns the HTTP response `{status, headers, body}` with which a
+    provider of the wire would have reported the error, and the losses.
 
-    `compose` writes it, `read` reads it back. `hint`: whether clients of the wire obey `x-should-retry`. `family`: other
-    wires whose errors have the same words.
+    `compose` writes the response, `read` reads it back. `hint`: whether clients of the wire obey `x-should-retry`.
+    `family`: other wires whose errors have the same words.
     """
 
     def to_wire_error(error: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
@@ -261,7 +267,8 @@ def writer(compose: Compose, read: Read, *, hint: bool = False, family: tuple[st
 
 
 def in_stream(write: Writer) -> Callable[[Error, Endpoint], Any]:
-    """What gives the body of the same inside a stream: no status travels there, so nothing goes back as a whole."""
+    """Return a writer of the body of an error inside a stream. A stream has no place for a status, so the provider's
+    own body is never restored there."""
 
     def body(error: Error, endpoint: Endpoint) -> Any:
         return write(without_status(error), endpoint)[0]["body"]
@@ -270,7 +277,7 @@ def in_stream(write: Writer) -> Callable[[Error, Endpoint], Any]:
 
 
 def without_status(error: Error) -> Error:
-    """An error as one inside a stream."""
+    """Return an error as it is inside a stream: without its status."""
     found = error.copy()
     found.pop("status", None)
     return found
@@ -289,11 +296,11 @@ def _write(
         if here and _goes_back(seen):
             wire["status"], wire["body"] = seen["status"], seen["raw"]
             if variant.word is None:
-                wire["headers"].pop("x-amzn-errortype", None)  # it came without
+                wire["headers"].pop("x-amzn-errortype", None)  # the received error had none
         tried.append((wire, read(wire["status"], wire["headers"], wire["body"], endpoint)))
         if _reads_as(tried[-1][1], seen["category"], seen):
             break
-    # where the wire has no word for it, any words will do that do not make it look like something else again
+    # if the wire has no word for the category, take the first variant that is read as the category of the last one
     meant = tried[-1][1]["category"]
     wire, found = next((one for one in tried if _reads_as(one[1], meant, seen)), tried[-1])
     if hint and "retryable" in seen and found.get("retryable") != seen["retryable"]:
@@ -307,11 +314,12 @@ def _reads_as(found: Error, category: str, error: Mapping[str, Any]) -> bool:
 
 
 def _variants(error: dict[str, Any], *, same_origin: bool, here: bool) -> list[WireError]:
-    """The ways to write it, the fullest first: the next one is taken when a reader would take this one for another failure."""
+    """Return the variants of an error to write, the most complete first. The next one is used if a reader would read
+    this one as another failure."""
     status = error.get("status")
     kept = status if same_origin and status in _FAILURES else None
     word = word_of(error.get("code")) if same_origin else None  # it may go into a header
-    path = error.get("path") or None  # the root: nothing to point at
+    path = error.get("path") or None  # the empty pointer is the root, which locates nothing
     if path is not None and not path.startswith("/"):
         path = None
     seconds = error.get("retry_after")
@@ -326,12 +334,14 @@ def _variants(error: dict[str, Any], *, same_origin: bool, here: bool) -> list[W
 
 
 def _goes_back(error: Mapping[str, Any]) -> bool:
-    """Whether the provider's own answer can be given again. What came with the status of a success is written anew."""
+    """Whether the provider's own body and status can be restored. An error that came with a status of success is
+    composed again."""
     return error.get("raw") is not None and error.get("status") in _FAILURES
 
 
 def _provider_words(error: Mapping[str, Any], *, here: bool) -> str:
-    """What the provider said, where the error has it; never to anybody but a client of the same wire when it speaks of keys."""
+    """Return the provider's text, if the error has it. The text of an error for the operator (such as one about keys)
+    is only for a client of the same wire."""
     if error["category"] in OPERATOR_CATEGORIES and not here:
         return ""
     if here and error.get("raw") is not None:
@@ -340,7 +350,8 @@ def _provider_words(error: Mapping[str, Any], *, here: bool) -> str:
 
 
 def wait_headers(seconds: float | None, *, exact: bool) -> dict[str, str]:
-    """The headers that say how long to wait: whole seconds, and the milliseconds beside them where clients know that header."""
+    """Return the headers that state how long to wait: in whole seconds, and with `exact`, also in milliseconds, for
+    clients that know that header."""
     if seconds is None:
         return {}
     whole = math.ceil(seconds)
@@ -368,7 +379,7 @@ _OTHERWISE: Final = {
 
 
 def report(error: Mapping[str, Any], found: Mapping[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a reader of the wire will not see of the error, or see otherwise, by what it `found`."""
+    """Return the losses of a written error, by comparing it with the error that a reader of the wire `found`."""
     loss = [
         _replaced(name, found[name], "weakened", why)
         for name, why in _OTHERWISE.items()
@@ -388,7 +399,7 @@ def report(error: Mapping[str, Any], found: Mapping[str, Any], endpoint: Endpoin
 
 
 def _is_elsewhere(error: Mapping[str, Any], endpoint: Endpoint) -> bool:
-    """Whether the place of an error is one in the body of another wire."""
+    """Whether the place of an error refers to the body of another wire."""
     return "path" in error and error.get("adapter") not in (None, endpoint.adapter)
 
 

@@ -1,1 +1,1 @@
-"""How many tokens a request takes."""
+"""Estimate the number of tokens of a request."""

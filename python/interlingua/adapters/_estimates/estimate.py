@@ -1,8 +1,9 @@
-"""How many tokens a request takes, without network and tokenizer (spec/5-usage-and-cost.md#estimate).
+"""Estimate the tokens of a request, without network and tokenizer (spec/5-usage-and-cost.md#estimate).
 
-One walk gathers what a model reads: texts, calls, reasoning, tools, media. Texts are counted together, by their kind
-of words (`_estimates.tokens`); what a provider writes around them is a table by model (`_estimates.templates`); pictures are counted by the
-documented formulas (`_estimates.pictures`). A sum over parts, none of them negative: one more message lowers nothing.
+One walk gathers everything that a model reads: texts, calls, reasoning, tools, media. Texts are counted together, by
+their kind of words (`_estimates.tokens`). A table by model has the tokens that a provider adds around them
+(`_estimates.templates`). Pictures are counted with the documented formulas (`_estimates.pictures`). The estimate is a
+sum of parts, none of them negative: a further message never lowers it.
 """
 
 import math
@@ -20,37 +21,38 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.types import Request, TokenEstimate
 
 _WINDOW: Final = 1_000_000
-"""The context of a model whose size is not known."""
+"""The context window of a model if it is not known."""
 _FOREIGN_FEWEST: Final = 0.4
 _FOREIGN_MOST: Final = 2.2
-"""The fewest and the most tokens of what hangs on how well a tokenizer knows a script, in parts of the likely ones."""
+"""The fewest and the most tokens of text that depends on how well a tokenizer knows a script, as a factor of the
+likely ones."""
 _FEW: Final = (2, 4)
-"""A short text can be off by this many, whatever its length."""
+"""The estimate of a text of any length can be wrong by this many tokens (fewer, more)."""
 
 _SEAL_MOST: Final = 3
-"""Characters of sealed reasoning a token, at most."""
+"""Characters of sealed reasoning per token, for the highest estimate."""
 _SUMMARISED: Final = ("openai_responses",)
-"""Wires on which reasoning is sealed whole, and what can be read of it is a summary."""
+"""Wires on which the whole reasoning is sealed, and only a summary of it is readable."""
 _REASONING_MOST: Final = 16_384
-"""Tokens of reasoning before one answer, where the request sets no limit."""
+"""Tokens of reasoning before one answer if the request sets no limit."""
 _NOT_TEXT: Final = frozenset(("data", "b64_json", "image_url", "signature", "id", "type"))
 """Members of a provider's item that are media, seals or names."""
 
 _PAGE_BYTES: Final = (200_000, 50_000, 4_000)
-"""A page of a PDF: with large pictures, usual, nothing but packed text."""
+"""Bytes of a page of a PDF: with large pictures, usual, only compressed text."""
 _TEXT_BYTES: Final = (10, 4.2, 1.2)
-"""Bytes a token of a text that travels as bytes; packed formats have fewer of them."""
+"""Bytes per token of a text that is sent as bytes."""
 _PACKED_BYTES: Final = (1_000, 70, 4)
 _SECOND_BYTES: Final = (40_000, 12_000, 3_000)
-"""A second of sound that is compressed."""
+"""Bytes per second of compressed sound."""
 _FRAMES_BYTES: Final = (1_000_000, 100_000, 1_500)
 _FRAME: Final = (60, 270, 330)
-"""A second of a film, as pictures and as sound."""
+"""Tokens per second of a film, for its pictures and its sound."""
 _UNSEEN_SECONDS: Final = (1, 30, 3_600)
 
 
 class Gathered:
-    """What the messages of a request hold, gathered in one walk."""
+    """The contents of the messages of a request, gathered in one walk."""
 
     __slots__ = (
         "calls",
@@ -71,7 +73,7 @@ class Gathered:
         self.texts: list[str] = [""]
         self.reasoning: list[str] = [""]
         self.seals: list[int] = []
-        self.summarised = 0  # characters of seals whose reasoning is told in part
+        self.summarised = 0  # characters of seals whose reasoning is readable in part
         self.items: list[str] = [""]
         self.pages: list[int] = []
         self.media: list[dict[str, Any]] = []
@@ -80,8 +82,8 @@ class Gathered:
         self.cited = False
 
     def add(self, content: list[dict[str, Any]]) -> None:
-        """The blocks of a message, of a result or of a document."""
-        pending = [content]  # a stack and no recursion: documents may stand in documents
+        """Add the blocks of a message, of a result or of a document."""
+        pending = [content]  # a stack and no recursion: documents may contain documents
         while pending:
             for block in pending.pop():
                 self._add_block(block, pending)
@@ -106,13 +108,14 @@ class Gathered:
             case "opaque" if self.endpoint.owns(block):
                 self._add_item(block.get("value"))
             case _:
-                return  # an item of another provider, and what nobody knows, stays behind
+                return  # an item of another provider, or an unknown one, is not sent
         state = block.get("provider_state")
         if state and state.get("signature") and self.endpoint.owns(state):
             self.seals.append(len(state["signature"]))
 
     def _add_item(self, value: Any) -> None:
-        """What only its provider understands: its texts, and what it has sealed; its media are not looked at."""
+        """Add an item that only its provider understands: its texts and its sealed parts; its media are not
+        inspected."""
         pending: list[Any] = [value]
         while pending:
             match pending.pop():
@@ -134,7 +137,7 @@ class Gathered:
     def _add_reasoning(self, block: dict[str, Any]) -> None:
         state = block.get("provider_state")
         if state and not self.endpoint.owns(state):
-            return  # it stays behind
+            return  # it is not sent
         seal = block.get("signature") or block.get("data") or ""
         if not block.get("text"):
             self.seals.append(len(seal))
@@ -163,10 +166,10 @@ def estimate(
     provided: Mapping[str, Range | None] = NOTHING,
     beside: Range = (0, 0, 0),
 ) -> TokenEstimate:
-    """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
+    """Estimate the prompt tokens of a canonical request: a low, a likely and a high count.
 
-    `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits. `beside` are
-    tokens of what the provider adds from elsewhere.
+    `provided` has the tokens that the provider's own tools add, by the beginning of their type; None: up to the whole
+    context. `beside` are tokens of other parts that the provider adds.
     """
     gathered = _gathered(request, endpoint)
     low, likely, high = _weighed(gathered, request, _of(endpoint, request), window(endpoint), provided)
@@ -174,25 +177,25 @@ def estimate(
 
 
 def _of(endpoint: Endpoint, request: Mapping[str, Any]) -> Template:
-    """The template of the model that is asked."""
+    """Return the template of the model that receives the request."""
     model = endpoint.model or request.get("model")
     return template(endpoint.adapter, endpoint.provider, model)
 
 
 def window(endpoint: Endpoint) -> int:
-    """The largest prompt that the model takes."""
+    """Return the largest prompt that the model accepts."""
     found = endpoint.capabilities.get("max_context_tokens")
     return found if isinstance(found, int) else _WINDOW
 
 
 def _rounded(low: float, likely: float, high: float) -> TokenEstimate:
-    """The three counts in order, as whole numbers, none of them less than one."""
+    """Return the three counts in ascending order, as whole numbers of at least one."""
     middle = max(round(likely), 1)
     return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}
 
 
 def _gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Gathered:
-    """All that the messages of a request say."""
+    """Gather the contents of the messages of a request."""
     gathered = Gathered(endpoint)
     gathered.add(request.get("system") or [])
     for message in request["messages"]:
@@ -207,7 +210,7 @@ def _weighed(
     most: int,
     provided: Mapping[str, Range | None],
 ) -> Range:
-    """The tokens of what was gathered, of the tools and of what the provider writes around them."""
+    """Return the tokens of the gathered contents, of the tools and of the text that the provider adds around them."""
     turns = model.turn * len(request["messages"]) + model.call * gathered.calls / 2
     low, likely, high = model.prompt
     low, likely, high = low - _FEW[0] + turns * 0.4, likely + turns, high + _FEW[1] + turns * 1.6
@@ -251,14 +254,15 @@ def _has_form(request: Mapping[str, Any]) -> bool:
 
 
 def _reasons(reasoning: Mapping[str, Any], adapter: str) -> bool:
-    """Whether a model that can be told so is told to reason: effort alone tells it on the wires of others."""
+    """Whether the request switches reasoning on, for a model that has such a switch. On the wire openai_chat an
+    effort alone does so."""
     if reasoning.get("mode") == "enabled" or reasoning.get("budget_tokens"):
         return True
     return adapter == "openai_chat" and reasoning.get("effort", "none") != "none"
 
 
 def _sealed(seals: list[int], model: Template) -> Range:
-    """The tokens of reasoning that only its provider can read."""
+    """Return the tokens of reasoning that only its provider can read."""
     most = sum(seals) / _SEAL_MOST
     if model.seal is None:
         return 0, 0, most
@@ -268,7 +272,7 @@ def _sealed(seals: list[int], model: Template) -> Range:
 
 
 def _items(gathered: Gathered, model: Template) -> Range:
-    """The tokens of what only its provider understands: as text, and of the pages that it has sealed."""
+    """Return the tokens of items that only their provider understands: of their texts, and of their sealed pages."""
     sealed, pages = sum(gathered.pages), len(gathered.pages)
     low, likely, high = _share(_text(gathered.items, model), (0, 0.8, 2))
     return low, likely + sealed / 8 + 100 * pages, high + sealed / 2 + 2_500 * pages
@@ -279,7 +283,7 @@ def _share(tokens: Range, share: Range) -> Range:
 
 
 def _text(texts: list[str], model: Template) -> Range:
-    """The tokens of texts; the first is empty."""
+    """Return the tokens of texts; the first text is empty."""
     text = APART.join(texts)
     tokens, foreign = count(text, model.vocabulary)
     known = tokens - foreign
@@ -291,8 +295,8 @@ def _text(texts: list[str], model: Template) -> Range:
 
 
 def _repetition(text: str) -> float:
-    """By how many words a text is off when each of its words is off by one: what a word takes evens out over many
-    words, and not over one that is said a thousand times."""
+    """Return the error of a text, in words, if the error of each of its words is one. The errors of different words
+    even out; the error of one word that is repeated a thousand times does not."""
     words: Counter[str] = Counter()
     start = 0
     while start < len(text):
@@ -310,9 +314,9 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _PIECE: Final = 64 << 10
 """Characters."""
 _ONE_WORD: Final = 1.3
-"""How many tokens more than the likely ones a word may take."""
+"""The number of tokens that a word may take in addition to the likely ones."""
 _LONG: Final = 2_000
-"""Characters of a text whose words may be repeated that often."""
+"""Characters of a text from which on the repetition of words is considered."""
 
 
 def _tools(
@@ -333,7 +337,7 @@ def _tools(
     if functions:
         low, likely, high = _share(_text(texts, model), model.json)
         if model.key:
-            # as types: the names and the descriptions, hardly the words of JSON Schema
+            # written as types: the names and the descriptions count, the words of JSON Schema hardly do
             keys = sum(written.count('":') for written in texts)
             likely = max(likely - model.key * keys, likely / 5)
             low /= 4
@@ -355,7 +359,7 @@ _COUNTED: Final = ("name", "description", "input_schema", "format")
 
 
 def _as_defined(tool: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
-    """A tool that is built in where it goes, as one of the provider; any other as it is."""
+    """Return a tool that is built in at the target as a provider's tool; any other unchanged."""
     kind = encoding_of(tool, endpoint).get(BUILT_IN) if "provider_state" in tool else None
     return tool if kind is None else {"kind": "provider", "definition": {"type": kind}}
 

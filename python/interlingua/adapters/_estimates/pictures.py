@@ -1,4 +1,5 @@
-"""How many tokens pictures take: the formulas that providers document, from the sizes that headers tell."""
+"""Estimate the tokens of pictures with the formulas that providers document, from the sizes in the headers of the
+files."""
 
 import binascii
 from collections.abc import Callable
@@ -10,15 +11,16 @@ from interlingua.canonical.magic import dimensions
 Range = tuple[float, float, float]
 Size = tuple[int, int]
 Sight = Callable[[Size | None, str | None], Range]
-"""Tokens of a picture of a size, or of one whose size is not known, at a detail: fewest, likely, most."""
+"""Returns the tokens (fewest, likely, most) of a picture, by its size (None: unknown) and its detail."""
 
 _HEADER: Final = 64
 _LONG_HEADER: Final = 65_536
-"""Characters of base64 that hold the size: of a PNG, GIF, WebP or BMP, and nearly always of a JPEG."""
+"""The number of characters of base64 that contain the size: of a PNG, GIF, WebP or BMP, and nearly always of a JPEG."""
 
 
 def size_of(source: dict[str, Any]) -> Size | None:
-    """Width and height of a picture that comes along, from the first bytes; None when they do not tell."""
+    """Return the width and the height of a picture in the request, from its first bytes; None if they do not contain
+    them."""
     data = source.get("data")
     if source.get("kind") != "base64" or not isinstance(data, str):
         return None
@@ -34,7 +36,7 @@ def size_of(source: dict[str, Any]) -> Size | None:
 
 
 def wave_rate(source: dict[str, Any]) -> int | None:
-    """Bytes a second of plain sound that comes along, as its header says; None of any other."""
+    """Return the bytes per second of uncompressed sound in the request, from its header; None for any other sound."""
     data = source.get("data")
     if not isinstance(data, str) or not data.startswith("UklGR"):
         return None
@@ -47,13 +49,14 @@ def wave_rate(source: dict[str, Any]) -> int | None:
 
 
 def _within(size: Size, longest: float) -> tuple[float, float]:
-    """The size, made smaller until no side is longer than that."""
+    """Return the size scaled down so that no side is longer than `longest`."""
     scale = min(1.0, longest / max(size))
     return size[0] * scale, size[1] * scale
 
 
 def tiles(base: int, tile: int) -> Sight:
-    """A base and tiles of 512 pixels, after the picture was fitted into 2048 pixels and its shorter side into 768."""
+    """Count a base and tiles of 512 pixels, after the picture was fitted into 2048 pixels and its shorter side into
+    768."""
 
     def tokens(size: Size | None, detail: str | None) -> Range:
         if detail == "low":
@@ -69,7 +72,7 @@ def tiles(base: int, tile: int) -> Sight:
 
 
 def patches(weight: float, most: int = 1536, longest: int = 2048) -> Sight:
-    """Patches of 32 pixels, as many as the model takes, by a weight."""
+    """Count patches of 32 pixels, at most as many as the model accepts, times a weight."""
 
     def tokens(size: Size | None, detail: str | None) -> Range:
         if size is None:
@@ -82,7 +85,7 @@ def patches(weight: float, most: int = 1536, longest: int = 2048) -> Sight:
 
 
 def _squares(longest: int, most: int) -> Sight:
-    """Patches of 28 pixels, after the picture was fitted into a longest side and a number of patches."""
+    """Count patches of 28 pixels, after the picture was fitted into a longest side and a number of patches."""
 
     def tokens(size: Size | None, detail: str | None) -> Range:
         if size is None:
@@ -99,7 +102,7 @@ claude_sight_later = _squares(2576, 4784)
 
 
 def mistral_sight(size: Size | None, detail: str | None) -> Range:
-    """Patches of 28 pixels, and one more token a row."""
+    """Count patches of 28 pixels, and one more token for each row."""
     if size is None:
         return 4, 1500, 3500
     width, height = _within(size, 1540)
@@ -109,7 +112,7 @@ def mistral_sight(size: Size | None, detail: str | None) -> Range:
 
 
 def flat_sight(size: Size | None, detail: str | None) -> Range:
-    """Of a model that nothing is known of: patches of 28 pixels, or a fixed number whatever the size."""
+    """Count for an unknown model: patches of 28 pixels, or a fixed number for every size."""
     if size is None:
         return 16, 700, 5000
     width, height = _within(size, 2048)
@@ -121,18 +124,19 @@ _TILE: Final = 258
 
 
 def gemini_sight(size: Size | None, detail: str | None) -> Range:
-    """One tile, at most as many as a picture larger than 384 pixels is cut into."""
+    """Count one tile as likely; at most the tiles into which a picture larger than 384 pixels is cut."""
     return 64, _TILE, _cut(size) * _TILE
 
 
 def gemini_2_sight(size: Size | None, detail: str | None) -> Range:
-    """As many tiles as a picture larger than 384 pixels is cut into."""
+    """Count the tiles into which a picture larger than 384 pixels is cut."""
     most = _cut(size) * _TILE
     return 64, 5 * _TILE if size is None else most, most
 
 
 def _cut(size: Size | None) -> int:
-    """Tiles of a picture and a view of the whole, after it was fitted into 3,072 pixels."""
+    """Return the number of tiles of a picture, plus one for a view of the whole, after it was fitted into 3,072
+    pixels."""
     if size is None:
         return 17
     if max(size) <= 384:
@@ -143,5 +147,5 @@ def _cut(size: Size | None) -> int:
 
 
 def gemini_3_sight(size: Size | None, detail: str | None) -> Range:
-    """A budget that the resolution of media sets, hardly anything else."""
+    """Count a budget, which depends on the resolution of media and hardly on anything else."""
     return 64, 1090, 2300

@@ -1,9 +1,9 @@
-"""How models are asked: what a provider writes around texts and tools before its model reads them, in tokens.
+"""The tokens that a provider adds around texts and tools before its model reads them, by model.
 
-The words of a request are not all that its model reads. A template marks the turns; functions are written out, as JSON
-or as types, with instructions how to call them; a schema for the answer brings instructions of its own; some models
-begin with a prompt of their provider. All of that hangs on the model, hardly on the wire, so it is a table by model.
-The counts are those that the providers document, and else what answers to requests of known size said.
+A model reads more than the words of a request. A template marks the turns. Functions are written out, as JSON or as
+types, with instructions how to call them. A schema for the answer adds instructions of its own. Some models begin
+with a prompt of their provider. All of this depends on the model and hardly on the wire, so it is a table by model.
+The counts are those that the providers document, or else those that responses to requests of known size reported.
 """
 
 import re
@@ -37,54 +37,56 @@ from interlingua.adapters._estimates.tokens import (
 )
 
 Range = tuple[float, float, float]
-"""Hardly less, likely, hardly more."""
+"""A low, a likely and a high count."""
 
 
 class Template(NamedTuple):
-    """What one kind of model is given besides the words of a request."""
+    """The tokens that one kind of model receives besides the words of a request."""
 
     vocabulary: Vocabulary
     prompt: Range = (0, 3, 10)
-    """Once."""
+    """Once for a request."""
     turn: float = 4
-    """A message."""
+    """For each message."""
     tools: Range = (0, 100, 500)
-    """Once, when functions are offered."""
+    """Once, if functions are offered."""
     forced: float = 0
-    """In addition when one of them must be called."""
+    """In addition, if one of them must be called."""
     silenced: bool = True
-    """Whether functions are left out when none may be called."""
+    """Whether functions are left out if none may be called."""
     function: float = 0
-    """A function, in addition to what it says."""
+    """For each function, in addition to its definition."""
     json: Range = (0.6, 1, 1.6)
-    """How much of the compact JSON of functions is read; more than all of it where it is written with spaces."""
+    """The share of the compact JSON of functions that is read; more than 1 if it is written with spaces."""
     key: float = 0
-    """How much less for each of their keys, where functions are written as types or as a list of names."""
+    """The reduction for each of their keys, if functions are written as types or as a list of names."""
     call: float = 20
-    """A call and its result."""
+    """For each call and its result."""
     schema: Range = (0, 20, 450)
-    """Once, when the answer has to fit a schema."""
+    """Once, if the answer must fit a schema."""
     schema_share: Range = (0, 1, 1.5)
-    """How much of that schema is read."""
+    """The share of that schema that is read."""
     reasoning: float = 0
-    """Once, when reasoning is switched on."""
+    """Once, if reasoning is switched on."""
     asks_twice: bool = False
-    """Whether an answer in a form is asked for once more when the model has reasoned, with that reasoning as prompt."""
+    """Whether an answer of a given format is requested a second time after the model has reasoned, with that
+    reasoning as prompt."""
     replayed: float = 0.9
-    """How much of the reasoning so far is read: that of the turn that goes on, hardly ever that of earlier ones."""
+    """The share of the reasoning so far that is read: that of the turn that continues, hardly ever that of earlier
+    turns."""
     seal: tuple[float, float] | None = None
-    """Characters of sealed reasoning that hold nothing, and of the rest those that hold a token."""
+    """The characters of sealed reasoning without content, and the characters per token of the rest."""
     sight: Sight = flat_sight
     document: Range = (0, 5, 60)
-    """A document, around what it says."""
+    """For each document, around its contents."""
     cited: Range = (0, 0, 1_500)
-    """Once, when documents are to be cited."""
+    """Once, if documents are to be cited."""
     page: Range = (10, 800, 5_000)
-    """A page of a document, its picture and its text."""
+    """For each page of a document: its picture and its text."""
     second: Range = (0, 25, 40)
-    """A second of sound."""
+    """For each second of sound."""
     spread: tuple[float, float] = (0.7, 1.5)
-    """The fewest and the most tokens of a text, in parts of the likely ones."""
+    """The fewest and the most tokens of a text, as a factor of the likely ones."""
 
 
 _GPT_4: Final = Template(
@@ -163,7 +165,8 @@ _GEMINI: Final = Template(
 )
 _GEMINI_3: Final = _GEMINI._replace(seal=(0, 5.5), sight=gemini_3_sight, page=(250, 560, 1_400), json=(0.1, 0.9, 1.4))
 _GEMINI_LISTED: Final = _GEMINI._replace(json=(0.3, 1.2, 1.4), key=5.6, call=30)
-"""Earlier, and where it is hosted elsewhere: names and descriptions of functions count, and little else of them."""
+"""Earlier models, and those that another provider hosts: names and descriptions of functions count, and little else
+of them."""
 _OTHER: Final = Template(UNKNOWN, (0, 6, 300), 4, (0, 120, 800), spread=(0.6, 1.7), json=(0.5, 1.1, 2))
 _MISTRAL: Final = _OTHER._replace(
     vocabulary=TEKKEN,
@@ -262,17 +265,18 @@ _MODELS: Final[tuple[tuple[str, str, Template], ...]] = (
     ("^(anthropic_messages|bedrock_converse)/", "", _CLAUDE_4_5),
     ("^gemini_generate/", "", _GEMINI),
 )
-"""Where a model is asked, as wire/provider, and what its name holds; the first that fits."""
+"""A pattern of wire/provider, a pattern of the model's name, and the template; the first row that fits is used."""
 
 _PREFACED: Final[dict[str, Range]] = {"venice": (0, 930, 6_000)}
-"""Providers that write a prompt of their own before any model's."""
+"""Providers that add a prompt of their own before that of every model."""
 _ASKING_TWICE: Final = ("ollama",)
-"""Providers that count the reasoning before an answer in a form as prompt; Ollama did until September of 2026."""
+"""Providers that count the reasoning before an answer of a given format as prompt; Ollama did until September of
+2026."""
 
 
 @lru_cache(maxsize=1024)
 def template(adapter: str, provider: str | None, model: str | None) -> Template:
-    """The template of a model, by its name; by its provider or its wire when the name says nothing."""
+    """Return the template of a model, by its name; by its provider or its wire if the name is unknown."""
     name, place = (model or "").lower(), f"{adapter}/{provider or ''}"
     found = _OTHER
     for where, pattern, candidate in _MODELS:

@@ -1,9 +1,10 @@
-"""How many tokens a text has, told from the kinds of its characters: no vocabulary, a few linear passes.
+"""Estimate the tokens of a text from the kinds of its characters, without a vocabulary, in a few linear passes.
 
-A tokenizer cuts a text into words, numbers and marks before it looks into its vocabulary, and most words of a common
-language are one token. So what counts is where words, numbers and marks begin. Each byte becomes the kind of its
-character, each pair of neighbours what it means, and the weights say how many tokens that takes on average in a family
-of tokenizers. All of it runs over whole buffers: bytes.translate, one long integer for the pairs, bytes.count.
+A tokenizer cuts a text into words, numbers and marks before it uses its vocabulary, and most words of a common
+language are one token. So the estimate depends on where words, numbers and marks begin. Each byte is replaced by the
+kind of its character, and each pair of neighbours by its meaning. The weights state how many tokens a meaning takes
+on average in a family of tokenizers. Every step runs over whole buffers: bytes.translate, one long integer for the
+pairs, bytes.count.
 """
 
 from typing import Final, NamedTuple
@@ -26,11 +27,11 @@ _LEADS: Final = (
     (0xEF, 12),
     (0xFF, _OTHER),
 )
-"""Leading bytes of UTF-8, each up to and with the one named, by the script that they begin."""
+"""Ranges of leading bytes of UTF-8, each with its last byte (inclusive), and the script that they begin."""
 
 
 def _kind(byte: int) -> int:
-    """The kind of the character that a byte begins."""
+    """Return the kind of the character that a byte begins."""
     character = chr(byte)
     if byte >= 0x80:
         return next(kind for last, kind in _LEADS if byte <= last)
@@ -47,7 +48,7 @@ _WORD, _WORD_AFTER_MARK, _HUMP, _CAPITALS, _NUMBER, _DIGITS, _MARKS, _MARKS_MORE
 
 
 def _meaning(before: int, kind: int) -> int:
-    """What a character is to a tokenizer, after the one before it; 0 is nothing of weight."""
+    """Return the meaning of a character to a tokenizer, given the one before it; 0 has no weight."""
     after_mark = before in (_MARK, _DIGIT)
     match kind:
         case 1 | 7:  # a small letter, marked or not
@@ -76,14 +77,15 @@ _MEANINGLESS: Final = bytes(pair for pair, meaning in enumerate(_MEANINGS) if me
 """Most of a text: letters within words, spaces before them."""
 
 APART: Final = "\x00"
-"""Stands between texts that are counted together, and before the first."""
+"""The separator between texts that are counted together; it also precedes the first."""
 
 _FOREIGN: Final = 16
-"""Marked letters times this, up to the number of words, are words of a language whose words are cut more often."""
+"""The number of marked letters times this, at most the number of words, is counted as words of a language whose words
+are cut more often."""
 
 
 class Vocabulary(NamedTuple):
-    """What the things in a text weigh, in tokens: a family of tokenizers."""
+    """The weights of the parts of a text, in tokens, for a family of tokenizers."""
 
     words: tuple[float, float, float, float]
     """A word; one after a mark; a hump as in camelCase; a further capital."""
@@ -98,7 +100,7 @@ class Vocabulary(NamedTuple):
 
 
 def scaled(vocabulary: Vocabulary, words: float, marks: float, scripts: float = 1.0) -> Vocabulary:
-    """A vocabulary that cuts like another one, but finer."""
+    """Return a vocabulary that cuts like another one, but finer."""
     word, after_mark, hump, capital = vocabulary.words
     number, digit, mark, more_marks = vocabulary.marks
     return vocabulary._replace(
@@ -110,16 +112,16 @@ def scaled(vocabulary: Vocabulary, words: float, marks: float, scripts: float = 
 
 
 class Count(NamedTuple):
-    """Tokens of a text: all of them, and those among them that hang on how well a script is known to the tokenizer."""
+    """The tokens of a text: all of them, and the part that depends on how well the tokenizer knows a script."""
 
     tokens: float
     foreign: float
 
 
 def count(text: str, vocabulary: Vocabulary) -> Count:
-    """The tokens of texts that are joined by `APART` and begin with it."""
+    """Count the tokens of texts that are joined by `APART` and begin with it."""
     plain = text.isascii()
-    # no lone surrogate comes through `load`; "surrogatepass" keeps this total all the same
+    # `load` lets no lone surrogate through; "surrogatepass" still makes this function total
     encoded = text.encode("utf-8", "surrogatepass")
     kinds = encoded.translate(_KINDS) if plain else encoded.translate(_KINDS, _CONTINUED)
     # one long number: each byte the kind of a character in its low half, that of the one before it in its high half
@@ -177,7 +179,7 @@ TEKKEN: Final = Vocabulary(
 )
 """Mistral."""
 
-# Not public. Scaled to counts that providers gave: how much finer words and marks are cut.
+# Not public. Scaled to counts that providers reported: by how much finer they cut words and marks.
 CLAUDE: Final = scaled(CL100K, 1.02, 1.23)
 """Claude up to 4.6."""
 CLAUDE_LATER: Final = scaled(CL100K, 1.16, 1.25, 1.1)

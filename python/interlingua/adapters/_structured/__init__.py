@@ -1,10 +1,11 @@
 """
-Answers of a given form, for targets that cannot be told so in a member of their own.
+Answers of a requested format, for targets that have no member for the format.
 
-Such a form is asked for (`asking`) by a call that is forced, of a tool with a reserved name whose arguments are the
-answer, or in the instructions. How both are spelt stands in `encoding`, so that a reader finds the form again (`finding`);
-and a call of the reserved name is read as the text that it stands for (`answers`). What a caller says in these words is
-kept apart from a form (`reserved`).
+Such a format is requested (`asking`) with a forced call of a tool, or in the instructions. The tool has a reserved
+name, and its arguments are the answer. The `encoding` of a request that was read keeps the spelling of both, so that
+a reader recognises the format again (`finding`). A call of the reserved name is read as the text that it represents
+(`answers`). If a caller uses the reserved words, they are escaped, so that they are not read as a format
+(`reserved`).
 """
 
 from interlingua.adapters._structured.answers import AnswerCalls, text_of, unwrap_answer_call

@@ -1,4 +1,4 @@
-"""Answers: a call of the reserved name is read as the text that it stands for, by whoever reads the answer."""
+"""Read calls of the reserved name as the texts that they represent, in responses and streams."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -12,11 +12,11 @@ Event = dict[str, Any]
 Block = dict[str, Any]
 
 _TEXT_WORDS: Final = {"tool_use": "end_turn", "tool_calls": "stop", "function_call": "stop", "TOOL_CALL": "COMPLETE"}
-"""How an answer that ends in calls would have ended in text, in the words of the wires that have two words for it."""
+"""The wire's finish reason for an answer in text, by its finish reason for calls, on wires that distinguish them."""
 
 
 def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = None) -> types.Response:
-    """An answer that was read, with calls of the reserved name as the texts that they stand for.
+    """Return a response that was read, with calls of the reserved name replaced by the texts that they represent.
 
     `texts` are the texts as they were streamed, by the ids of the calls.
     """
@@ -49,7 +49,7 @@ def _answer(choice: dict[str, Any], texts: Mapping[str, str] | None) -> None:
 
 
 def text_of(call: Block, text: str | None = None) -> Block:
-    """The text that a call of the reserved name stands for; it keeps the id that the call had."""
+    """Return the text that a call of the reserved name represents; it keeps the id of the call."""
     state = call.get("provider_state") or {}
     if text is None:
         text = call.get("input_raw")
@@ -68,9 +68,10 @@ _IDENTITY: Final = ("adapter", "provider", "origin", "id")
 
 
 class AnswerCalls:
-    """The calls of the reserved name in a stream that is read: each becomes the text that it stands for.
+    """Replace the calls of the reserved name in a stream that is read with the texts that they represent.
 
-    Events need not be shown to it while it has not `begun`, unless several come at once: a call begins with two.
+    While it has not `begun`, single events need not be passed to it; several events that come together must be,
+    because a call begins with two events.
     """
 
     __slots__ = ("_pieces", "_places", "begun")
@@ -81,7 +82,7 @@ class AnswerCalls:
         self._pieces: dict[str, list[str]] = {}  # the same, by the ids of the calls
 
     def events(self, events: list[Event]) -> list[Event]:
-        """The events, with those of such calls as events of texts."""
+        """Return the events; those of such calls become events of texts."""
         if not self.begun:
             for event in events:
                 if event["type"] == "tool_use_start" and event["name"] == NAME:
@@ -108,10 +109,10 @@ class AnswerCalls:
                 pieces.append(event["text"])
                 given.append({**_without(event, "id"), "type": "text_delta"})
             case "block_stop" if event["block"]["type"] != "tool_use":
-                given.append(event)  # the whole item says that it was no call
+                given.append(event)  # the complete item shows that it was no call
             case "block_stop":
                 text = text_of(event["block"], "".join(pieces) if pieces else None)
-                if not pieces and text["text"]:  # a call that came whole
+                if not pieces and text["text"]:  # a call that came in one piece
                     pieces.append(text["text"])
                     given.append({**_without(event, "block"), "type": "text_delta", "text": text["text"]})
                 given.append({**event, "block": text})

@@ -1,6 +1,6 @@
 """
-Asking for an answer of a given form: as the wire has it, else by a call that is forced, of the tool of the reserved name,
-else in the instructions.
+Request an answer of a given format: with the wire's own member, else with a forced call of the tool of the reserved
+name, else in the instructions.
 """
 
 from collections.abc import Callable, Container
@@ -38,10 +38,11 @@ _CODE: Final = "response_format"
 def write_with_format(
     request: Request, endpoint: Endpoint, write: Writer, *, speaks_json: bool = False
 ) -> tuple[WireRequest, Entries]:
-    """Writes a request that has a `response_format`: as the wire has it, else by a forced call, else in the instructions.
+    """Write a request that has a `response_format`: with the wire's own member, else with a forced call, else in the
+    instructions.
 
-    `write` is how the wire writes requests. What it does not enforce is reported as `weakened`, never lost.
-    `speaks_json` says that a wire that is asked for JSON without a schema demands the word JSON in the prompt.
+    `write` is the wire's writer of requests. What the target does not enforce is reported as `weakened`, never as lost.
+    `speaks_json`: for JSON without a schema, the wire requires the word JSON in the prompt.
     """
     wanted: dict[str, Any] = request["response_format"] or {}
     if wanted.get("type", "text") == "text":
@@ -54,12 +55,12 @@ def write_with_format(
                 return wire, _moved(entries)
         elif position < 0:
             return wire, _without_form(entries, way)
-        elif not any(_is_about(entry, position) for entry in entries):  # else it stands with others now
+        elif not any(_is_about(entry, position) for entry in entries):  # else other messages are next to it now
             entries = _without_form(entries, "")
             return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
     beside: dict[str, Any] | None = wanted
     if (form := _how_it_asked(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
-        # the request is of this wire, but never asked the model so: what is known of the model counts
+        # the request is of this wire, but did not use its member for the format: the known capability of the model decides
         beside = _JSON_WANTED if form.get("beside") == _JSON_WANTED else None
         wire, entries = write(_asking(request, beside), endpoint)
     else:
@@ -70,7 +71,7 @@ def write_with_format(
         elif not speaks_json or has_schema(wanted) or _mentions_json(request, endpoint):
             return wire, entries
         elif wanted != _JSON_WANTED:
-            beside = _JSON_WANTED  # what else was wanted is told in the report
+            beside = _JSON_WANTED  # the rest of the requested format is in the report
     if _can_be_called(request, wanted, endpoint):
         wire, entries = write(_with_tool(request, as_tool(wanted), _CHOSEN), endpoint)
         if _is_forced(entries):
@@ -79,7 +80,7 @@ def write_with_format(
     text = as_text(wanted)
     seen = of_text(text) or {}
     if seen == beside and (not speaks_json or _mentions_json(request, endpoint)):
-        return wire, entries  # the target can be asked for all that is left of the form
+        return wire, entries  # the target has a member for everything that the text would state
     left_out = {str(entry["path"]) for entry in entries if entry["op"] == "drop"}
     wire, entries = _in_instructions(request, text, beside, left_out, endpoint, write)
     if seen == beside == wanted:
@@ -97,7 +98,7 @@ def write_with_format(
 
 
 def _mentions_json(request: Request, endpoint: Endpoint) -> bool:
-    """Whether the word JSON stands in the prompt, or the target was asked without it when the request was read."""
+    """Whether the prompt contains the word JSON, or the same target received the request without it."""
     if AsRead(request, endpoint).same(JSON_UNMENTIONED, "response_format"):
         return True
     messages: list[Any] = request["messages"]
@@ -105,12 +106,12 @@ def _mentions_json(request: Request, endpoint: Endpoint) -> bool:
 
 
 def mentions_json(contents: list[list[Block]]) -> bool:
-    """Whether a text of these contents holds the word JSON."""
+    """Whether a text of these contents contains the word JSON."""
     return any("json" in block["text"].lower() for content in contents for block in content if block["type"] == "text")
 
 
 def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entries:
-    """What becomes of the form: what a reader finds of it, and that nothing enforces it."""
+    """Report the change of the format: the part that a reader recognises, and that nothing enforces it."""
     loss = Loss()
     for name, value in wanted.items():
         if name in seen or value is None:
@@ -136,19 +137,21 @@ _JSON_WANTED: Final[dict[str, Any]] = {"type": "json"}
 
 
 def _is_unenforced(wanted: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether the model is known to enforce no form with a schema."""
+    """Whether the model is known not to enforce formats with a schema."""
     return wanted["type"] == "json_schema" and endpoint.capabilities.get("supports_structured_output") is False
 
 
 def _how_it_asked(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
-    """How this wire asked for the form of the answer when the request was read there; None when it did not."""
+    """Return how the request that was read on this wire requested the format, without its member; None if it did
+    not."""
     form = encoding_of(request, endpoint).get(NOTE)
     return form if type(form) is dict else None
 
 
 def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> tuple[Request, str, int] | None:
-    """The request as this wire had it when it was read there, the way in which it asked, and the message where it did so
-    out of turn, else -1; None when it did not ask, or when the form was changed since."""
+    """Return the request as it was when this wire read it, the way in which it requested the format, and the position
+    of the message that did so, or -1 if that is the usual place. None if it did not request one so, or if the format
+    was changed."""
     form = _how_it_asked(request, endpoint)
     if form is None:
         return None
@@ -162,7 +165,7 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
             return None
         asked = _asking(request, form.get("beside"))
         asked["messages"], position = _where_it_stood(request["messages"], text, form)
-        # alone, it stands before all instructions: others that are beside the messages now would stand before it
+        # a text in a message of its own precedes all instructions: instructions that are in `system` now would precede it
         if position >= 0 and not ("message" in form and request.get("system")) and is_read_as(asked, request):
             return asked, _ALONE if "message" in form else text, position
         return _with_text(request, text, form.get("beside"), *place_of_end(request["messages"])), text, -1
@@ -175,7 +178,8 @@ _ALONE: Final = "alone"
 
 
 def _where_it_stood(messages: list[Any], text: str, form: dict[str, Any]) -> tuple[list[Any], int]:
-    """The messages with a text where it was read out of turn, and which of them has it; -1 where it was in turn."""
+    """Return the messages with a text in the unusual place where it was read, and the position of its message; -1 and
+    the unchanged messages if it was in the usual place."""
     if "message" in form:
         message: dict[str, Any] = form["message"]
         return [{**message, "content": [{**message["content"][0], "text": text}]}, *messages], 0
@@ -201,7 +205,8 @@ def _has_tools(request: Request) -> bool:
 
 
 def _can_be_called(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether a call can stand for the answer: it is an object, nobody began it, and tools and their choice are free."""
+    """Whether a call can represent the answer: the answer is an object, it has no prefill, and the request uses
+    neither tools nor a tool choice."""
     schema = wanted.get("schema")
     messages: list[Any] = request["messages"]
     begun = bool(messages) and messages[-1]["role"] == "assistant"
@@ -221,7 +226,7 @@ def _with_tool(request: Request, tool: dict[str, Any], choice: dict[str, Any]) -
 
 
 def _is_forced(entries: Entries) -> bool:
-    """Whether the call is really forced, with the whole schema, and nothing of the request had to give way to it."""
+    """Whether the call is really forced, with the whole schema, and no part of the request was dropped for it."""
     for entry in entries:
         path: str = entry["path"]
         if path.startswith("/tools/0/input_schema"):
@@ -235,7 +240,7 @@ def _is_forced(entries: Entries) -> bool:
 
 
 def _moved(entries: Entries) -> Entries:
-    """The entries with the pointers of the request as written: what happened to the tool happened to the form."""
+    """Return the entries with pointers into the caller's request: a loss of the tool is a loss of the format."""
     moved: Entries = []
     for entry in entries:
         path: str = entry["path"]
@@ -257,10 +262,10 @@ def _in_instructions(
     endpoint: Endpoint,
     write: Writer,
 ) -> tuple[WireRequest, Entries]:
-    """The request as it is written with a text at the end of its instructions. Those that travel in a turn of a user, since
-    they did when they were read, are passed by.
+    """Write the request with a text at the end of its instructions. Instructions that are written in a user turn,
+    because they were read there, are skipped.
 
-    `left_out` are the pointers of what does not go onto the wire.
+    `left_out` are the pointers of the parts that are not written.
     """
     messages: list[Any] = request["messages"]
     if not request.get("system") and goes_on(messages, left_out):
@@ -275,7 +280,8 @@ def _in_instructions(
 
 
 def _with_text(request: Request, text: str, beside: dict[str, Any] | None, position: int, index: int) -> Request:
-    """The request with a text behind a text of its instructions; at the position -1, at the end of its own or as such."""
+    """Return the request with a text after a text of its instructions. With position -1 the text is put at the end of
+    `system`, or becomes `system`."""
     asked = _asking(request, beside)
     messages: list[Any] = request["messages"]
     system: list[Block] = request.get("system") or []
@@ -292,7 +298,7 @@ def _with_content(messages: list[Any], position: int, content: list[Block]) -> l
 
 
 def _ending(content: list[Block], index: int, text: str) -> list[Block]:
-    """The blocks with a text behind that of one of them."""
+    """Return the blocks with a text after that of one of them."""
     block = {**content[index], "text": f"{content[index]['text']}\n\n{text}"}
     return [*content[:index], block, *content[index + 1 :]]
 
@@ -305,8 +311,8 @@ def _asking(request: Request, beside: dict[str, Any] | None) -> Request:
 
 
 def _without_form(entries: Entries, text: str) -> Entries:
-    """The entries without the text that was put to the instructions, which a reader takes away; and without what is reported of a
-    member that would have asked for the form beside it."""
+    """Return the entries without the text that was added to the instructions, because a reader removes it, and
+    without the losses of the wire's own member for the format."""
     return [
         {**entry, "value": _without_text(entry["value"], f"\n\n{text}")} if text and "value" in entry else entry
         for entry in entries
@@ -325,12 +331,13 @@ def _without_text(value: Any, text: str) -> Any:
 
 
 def _is_about(entry: Entry, position: int) -> bool:
-    """Whether an entry has to do with a message."""
+    """Whether an entry is about a message."""
     return any(f"{entry.get(member)}/".startswith(f"/messages/{position}/") for member in ("path", "to"))
 
 
 def _one_before(entry: Entry) -> Entry:
-    """An entry about a request with one message more before all others, with the pointers of the request without it."""
+    """Return an entry about a request with an additional first message, with pointers into the request without that
+    message."""
     moved = entry.copy()
     moved["path"] = _place_before(entry["path"])
     if "to" in entry:

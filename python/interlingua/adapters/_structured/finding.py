@@ -1,4 +1,4 @@
-"""Finding the form of an answer again, in a request that asks for it by a call or in its instructions."""
+"""Recognise the format of an answer in a request that requests it with a call or in its instructions."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -25,7 +25,7 @@ Block = dict[str, Any]
 
 
 def extract_format(request: Request) -> types.Request:
-    """A request that was read, with the form of answer that it asks for by a call or in its instructions."""
+    """Return a request that was read, with the format that it requests with a call or in its instructions."""
     choice = request.get("tool_choice")
     if choice is None or choice.get("name") != NAME or not _is_called(request):
         messages = request["messages"]
@@ -35,14 +35,14 @@ def extract_format(request: Request) -> types.Request:
 
 
 def is_read_as(asked: Request, request: Request) -> bool:
-    """Whether a reader of one request, which asks in its tools or its instructions, finds the other in it."""
+    """Whether a reader reads `request` from `asked`, which requests the format in its tools or its instructions."""
     copied = {**asked, "messages": list(asked["messages"]), "provider_state": dict(asked["provider_state"])}
     found = extract_format(copied)
     return {**found, "provider_state": None} == {**request, "provider_state": None}
 
 
 def _is_called(request: Request) -> bool:
-    """Takes the form from a tool of the reserved name. Whether it did."""
+    """Read the format from a tool of the reserved name. Return whether there was one."""
     tools: list[Any] = request.get("tools") or []
     if len(tools) != 1 or request["tool_choice"] != CHOICE or "response_format" in request:
         return False
@@ -69,8 +69,8 @@ def _keep_form(request: Request, form: dict[str, Any]) -> None:
 
 
 def _recognise_text(request: Request, messages: list[Any]) -> None:
-    """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them.
-    What a wire filled because it was empty is no text."""
+    """Look for the format where it is written: after the last text of the instructions, or alone before all of them.
+    A filler that a wire put into an empty place is no text."""
     count = count_instructions(messages)
     for position in reversed(range(count)):
         content: list[Block] = messages[position]["content"]
@@ -88,7 +88,7 @@ def _recognise_text(request: Request, messages: list[Any]) -> None:
 
 
 def _takes_form(request: Request, messages: list[Any], position: int, index: int) -> bool:
-    """Takes the form out of a text that ends in it. Whether it did."""
+    """Move the format out of a text that ends with it. Return whether the text did."""
     message = messages[position]
     content: list[Block] = message["content"]
     block = content[index]
@@ -110,7 +110,7 @@ def _takes_form(request: Request, messages: list[Any], position: int, index: int
             form["at"] = [position, index]
     elif _has_further_members(block):
         return False
-    elif len(content) > 1:  # it stands with instructions of the caller that have no text, or alone before them
+    elif len(content) > 1:  # next to it are instructions of the caller without text, or it is alone before them
         others = [*content[:index], *content[index + 1 :]]
         if index and last_text(others) >= 0:
             return False
@@ -128,6 +128,6 @@ def _takes_form(request: Request, messages: list[Any], position: int, index: int
 
 
 def _has_further_members(item: Mapping[str, Any]) -> bool:
-    """Whether an item says more than its text."""
+    """Whether an item has members with a meaning besides its text."""
     state = item.get("provider_state") or {}
     return any(name in item for name in ("cache", "name", "citations")) or "fields" in state or "signature" in state

@@ -1,7 +1,7 @@
 """
-The two forms in which an answer of a given form is asked for where a target has no member for it: a tool of a reserved
-name, and a text at the end of the instructions (spec/2-requests.md#structured-output). Both are fixed, so that a reader
-finds the form again.
+The two spellings in which the format of an answer is requested if a target has no member for it: a tool of a reserved
+name, and a text at the end of the instructions (spec/2-requests.md#structured-output). Both are fixed, so that a
+reader recognises the format again.
 """
 
 from collections.abc import Container, Mapping
@@ -16,7 +16,7 @@ NAME: Final = "interlingua_answer"
 """The reserved name of the tool whose arguments are the answer."""
 
 NOTE: Final = "structured"
-"""The member of a request's `encoding` that says how it asked."""
+"""The member of a request's `encoding` that states how it requested the format."""
 
 # ---------------------------------------------------------------------------------------------- as a call
 
@@ -36,12 +36,12 @@ def is_any_json(wanted: Mapping[str, Any]) -> bool:
 
 
 def as_tool(wanted: dict[str, Any]) -> dict[str, Any]:
-    """The form of an answer as a tool of the reserved name."""
+    """Return the format of an answer as a tool of the reserved name."""
     return {"name": NAME, "description": wanted.get("description") or _CALL_IT, "input_schema": wanted["schema"]}
 
 
 def of_tool(tool: dict[str, Any]) -> dict[str, Any]:
-    """The form that a tool of the reserved name asks for."""
+    """Return the format that a tool of the reserved name requests."""
     description = tool.get("description")
     wanted: dict[str, Any] = {"type": "json_schema", "schema": tool["input_schema"]}
     if description is not None and description != _CALL_IT:
@@ -63,7 +63,7 @@ INSTRUCTIONS: Final = frozenset(("system", "developer"))
 
 
 def as_text(wanted: dict[str, Any]) -> str:
-    """The form of an answer as a text of instructions."""
+    """Return the format of an answer as a text of instructions."""
     schema = wanted.get("schema") if wanted["type"] == "json_schema" else None
     if schema is None:
         return f"{BEGIN}{_JSON}{END}"
@@ -73,7 +73,7 @@ def as_text(wanted: dict[str, Any]) -> str:
 
 
 def of_text(text: str) -> dict[str, Any] | None:
-    """The form that a text asks for; None for a text that was not written so."""
+    """Return the format that a text requests; None for a text that `as_text` does not write."""
     inner = text.removeprefix(BEGIN).removesuffix(END)
     if inner == _JSON:
         return {"type": "json"}
@@ -91,9 +91,10 @@ def of_text(text: str) -> dict[str, Any] | None:
 
 
 def place_of_end(messages: list[Any], before: int | None = None) -> tuple[int, int]:
-    """The message and block with the last text of the instructions, of those before a position; -1 where they hold none.
+    """Return the message and the block with the last text of the instructions before a position; -1 and -1 if there
+    is none.
 
-    Of instructions alone, the last may become the words of a user.
+    If a request has only instructions, its last message is not used: some wires write it as a user message.
     """
     end = len(messages) - 1 if before is None else min(before, len(messages) - 1)
     for position in reversed(range(min(count_instructions(messages), end))):
@@ -104,7 +105,7 @@ def place_of_end(messages: list[Any], before: int | None = None) -> tuple[int, i
 
 
 def count_instructions(messages: list[Any]) -> int:
-    """How many messages of instructions stand before all others."""
+    """Return how many messages of instructions precede all others."""
     count = 0
     while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
         count += 1
@@ -112,17 +113,18 @@ def count_instructions(messages: list[Any]) -> int:
 
 
 def last_text(content: list[Block]) -> int:
-    """The last text that says something; -1 where there is none."""
+    """Return the position of the last text with content; -1 if there is none."""
     for index in reversed(range(len(content))):
         block = content[index]
-        # a reader finds a filler where the caller said nothing
+        # a reader finds a filler where the caller wrote no text
         if block["type"] == "text" and block["text"] and block["text"] != FILLER:
             return index
     return -1
 
 
 def goes_on(messages: list[Any], left_out: Container[str]) -> bool:
-    """Whether more instructions follow behind turns that a wire leaves out: there they are instructions like the first."""
+    """Whether more instructions follow after turns that a wire leaves out; on that wire they are leading
+    instructions, too."""
     position = count = count_instructions(messages)
     while f"/messages/{position}" in left_out:
         position += 1

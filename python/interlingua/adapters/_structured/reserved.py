@@ -1,6 +1,6 @@
 """
-The reserved words in the mouth of a caller: a choice of the reserved name, and instructions that are the text of a form.
-A reader would take them for the form of the answer (spec/2-requests.md#form-reserved).
+Escape reserved words that a caller uses: a choice of the reserved name, and instructions that are the text of a
+format. A reader would read them as the format of the answer (spec/2-requests.md#form-reserved).
 """
 
 from typing import Any, Final
@@ -18,7 +18,7 @@ _CALLS_AND_RESULTS: Final = frozenset(("tool_use", "tool_result"))
 
 
 def _may_hold_reserved(request: Request) -> bool:
-    """Whether a request may hold reserved words where a reader looks for them."""
+    """Whether a request may contain reserved words where a reader looks for them."""
     choice = request.get("tool_choice")
     if choice is not None and choice.get("name") == NAME:
         return True
@@ -35,7 +35,7 @@ def _may_hold_reserved(request: Request) -> bool:
 
 
 def _has_end(content: list[Block]) -> bool:
-    """Whether a text ends as the text of a form does."""
+    """Whether a text ends like the text of a format."""
     for block in content:
         kind: str = block["type"]
         if kind == "text" and block["text"].endswith(END):
@@ -44,7 +44,7 @@ def _has_end(content: list[Block]) -> bool:
 
 
 def _has_content(content: list[Block]) -> bool:
-    """Whether a turn stays a turn on every wire: what follows it are no leading instructions anywhere."""
+    """Whether a turn remains a turn on every wire, so that instructions after it are leading ones on no wire."""
     for block in content:
         kind: str = block["type"]
         if kind in _CALLS_AND_RESULTS or (kind == "text" and block["text"] and not block["text"].isspace()):
@@ -53,10 +53,10 @@ def _has_content(content: list[Block]) -> bool:
 
 
 def escape_reserved(request: Request, endpoint: Endpoint) -> tuple[Request, list[Entry]]:
-    """A request as it is to be written, and the report of that: with a line feed behind reserved words that would be read as the
-    form of the answer.
+    """Return the request to write, and the report of its changes: a line feed is added after reserved words that
+    would be read as the format of the answer.
 
-    Raises `InvalidRequest` for the choice of a tool of the reserved name that has no other beside it.
+    Raises `InvalidRequest` for the choice of a tool of the reserved name if there is no other tool.
     """
     if not _may_hold_reserved(request) or _is_as_read(request, endpoint):
         return request, []
@@ -81,14 +81,14 @@ def escape_reserved(request: Request, endpoint: Endpoint) -> tuple[Request, list
 
 
 def _has_others(request: Request) -> bool:
-    """Whether a tool stands beside that of the reserved name on every wire."""
+    """Whether the request has another tool than that of the reserved name on every wire."""
     return any(
         tool["name"] != NAME and (tool.get("kind") or "function") != "provider" for tool in request.get("tools") or ()
     )
 
 
 def _ended(content: list[Block], path: Path, loss: Loss) -> list[Block]:
-    """The blocks with a line feed behind each text of a form."""
+    """Return the blocks with a line feed after each text of a format."""
     ended = list(content)
     for index, block in enumerate(content):
         if block["type"] != "text" or not block["text"].endswith(END):
@@ -103,7 +103,7 @@ def _ended(content: list[Block], path: Path, loss: Loss) -> list[Block]:
 
 
 def _is_as_read(request: Request, endpoint: Endpoint) -> bool:
-    """Whether this wire read the words where they stand, and saw no form in them."""
+    """Whether this wire read the words in the same place and recognised no format in them."""
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state) or request.get("system"):
         return False

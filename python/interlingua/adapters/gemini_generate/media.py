@@ -1,7 +1,7 @@
 """
-Media both ways: `inlineData` and `fileData` are images, audio, video and documents.
+Media in both directions: `inlineData` and `fileData` are images, audio, video and documents.
 
-Base64 is taken as it is: it is never decoded.
+Base64 is passed on without decoding.
 """
 
 import base64
@@ -44,7 +44,7 @@ _TAKES: Final = (BYTES, WEB, FILE)
 
 
 def _block_type(media_type: str | None, uri: str = "") -> str:
-    """The block that a medium is."""
+    """Return the type of the block for a medium."""
     if media_type is None:
         return "video" if uri.startswith(_VIDEOS) else "document"
     kind = media_type.partition("/")[0].lower()
@@ -52,12 +52,12 @@ def _block_type(media_type: str | None, uri: str = "") -> str:
 
 
 def _uri_kind(uri: str) -> str:
-    """A file that the provider keeps has an id, anything else an address."""
+    """Return the kind of a URI: the provider's files have an id, everything else has an address."""
     return FILE if uri.startswith(_GEMINI_FILES) or "://" not in uri else WEB
 
 
 def _plain_base64(data: str) -> str:
-    """Base64 in the usual alphabet and with its padding."""
+    """Return base64 in the usual alphabet and with its padding."""
     if "-" in data or "_" in data:
         data = data.replace("-", "+").replace("_", "/")
     return data + "=" * (-len(data) % 4)
@@ -67,7 +67,7 @@ def _plain_base64(data: str) -> str:
 
 
 def medium_from_wire(part: Wire, name: str, reading: Reading) -> Block:
-    """An `inlineData` or a `fileData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
+    """Read an `inlineData` or a `fileData`. Raises `TypeError` or `KeyError` if it lacks the documented structure."""
     data = part[name]
     kind = _block_type(data.get("mimeType"), data.get("fileUri", ""))
     return read_medium(_ROWS[name, kind], part, {"type": kind}, reading)
@@ -100,7 +100,7 @@ def _write_type(block: Block, _: Writing, __: Path) -> Any:
 
 
 def _read_detail(raw: Any, block: Block, _: Any) -> None:
-    """How closely to look at an image. The contract has no word for some resolutions."""
+    """Read the resolution of an image. The contract has no value for some resolutions."""
     if type(raw) is not dict or len(raw) != 1 or type(raw["level"]) is not str:
         raise TypeError("mediaResolution")
     block["detail"] = DETAIL.back[raw["level"]]
@@ -131,7 +131,7 @@ _ROWS: Final = {
 
 
 def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
-    """A medium as a part. Raises `Refused` for one that the target does not take in this place."""
+    """Write a medium as a part. Raises `Refused` for a medium that the target does not take in this place."""
     refuse_kind(block, writing)
     kind, medium = block["type"], _sent(block)
     if not _is_fetched_as(medium, block["source"]["kind"], place, writing):
@@ -151,7 +151,7 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
 
 
 def _sent(block: Block) -> Medium:
-    """A medium as the wire says it: a text is bytes, what the provider keeps a file, anything else on the web an address."""
+    """Return a medium for the wire: a text as bytes, a file of the provider as a file, any other URI as an address."""
     medium = located(block)
     kind, data, media_type = medium
     if kind == TEXT:
@@ -175,7 +175,7 @@ def _takes(media_type: str, place: str, writing: Writing) -> bool:
 
 
 def _takes_detail(place: str, writing: Writing) -> bool:
-    """Whether a part says how closely to look at it."""
+    """Whether a part states its resolution."""
     taken = writing.capabilities.get("media_resolution")
     if place != RESULT and (writing.generation(0) > 2 if taken is None else taken is True):
         return True
@@ -183,7 +183,7 @@ def _takes_detail(place: str, writing: Writing) -> bool:
 
 
 def _is_fetched_as(medium: Medium, given: str, place: str, writing: Writing) -> bool:
-    """Whether the model fetches a medium of this type from wherever it is on the web."""
+    """Whether the model fetches a medium of this type from any web address."""
     types = writing.capabilities.get("fetched_media_types") or ()
     if given != WEB or medium.kind == BYTES or place != USER or medium.media_type not in types:
         return False
@@ -194,7 +194,7 @@ _ADDRESS: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
 
 
 def _type_of_name(uri: str) -> str | None:
-    """The media type that the name of a file on the web ends in."""
+    """Return the media type for the ending of a file name on the web."""
     if uri[:4].lower() != "http" or uri.startswith((_GEMINI_FILES, *_VIDEOS)):
         return None
     name = uri.partition("?")[0].partition("#")[0].rpartition("/")[2]
@@ -234,7 +234,7 @@ _ENDINGS: Final = {
 
 
 def _fitted_type(block_type: str, medium: Medium) -> str | None:
-    """The media type of a medium; the name of a file on the web may say it, and a file of the provider needs none."""
+    """Return the media type of a medium. A file name on the web may imply it; a file of the provider needs none."""
     bare = bare_type(medium.media_type or "")
     if bare and not bare.endswith("/*"):
         return ALIASES.get(bare, bare)

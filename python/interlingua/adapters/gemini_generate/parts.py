@@ -1,8 +1,8 @@
 """
-Parts both ways: a part of the wire is one block.
+Parts in both directions: a part of the wire is one block.
 
-What a tool said is one object on the wire where others have content (spec/adapters/gemini_generate.md#calls). Media of a
-result stand behind it, or in the next user content.
+The output of a tool is one object on this wire, where other wires have content
+(spec/adapters/gemini_generate.md#calls). Media of a result are placed after that object, or in the next user content.
 """
 
 from collections.abc import Mapping
@@ -88,12 +88,12 @@ _RESULT: Final = ItemRow(
 
 
 def _call_from_wire(part: Wire, reading: Reading) -> Block:
-    """A `functionCall`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
+    """Read a `functionCall`. Raises `TypeError` or `KeyError` if it lacks the documented structure."""
     return read_call(_CALL, part, reading)
 
 
 def _result_from_wire(part: Wire, reading: Reading) -> Block:
-    """A `functionResponse`. Raises `TypeError` for one that is not shaped as documented."""
+    """Read a `functionResponse`. Raises `TypeError` if it lacks the documented structure."""
     item = read_item(_RESULT, part, {}, reading)
     name, wire_id = item.get("name", ""), item.get("id")
     if "name" in part["functionResponse"] and "name" not in item:
@@ -105,7 +105,7 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
         reading.must_compare = reading.must_compare or not item["parts"]
     canonical, _ = reading.result(wire_id or None, name)
     if canonical not in reading.calls:
-        encoding["name"] = name  # which no call says
+        encoding["name"] = name  # no call has this name
     if reading.calls.get(canonical) != (wire_id, name) or type(item.get("response")) is not dict:
         reading.must_compare = True
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
@@ -125,10 +125,10 @@ _WRAPPERS: Final = ("result", "output", "error")
 
 
 def _unwrapped(response: Any, encoding: dict[str, Any]) -> tuple[list[Block], bool]:
-    """What a tool said, out of the object that the wire demands, and whether it failed. How it was wrapped is kept."""
-    if response is ABSENT:  # null, or not there at all
+    """Return the tool's output in the object that the wire requires, and whether the tool failed; keep the wrapping."""
+    if response is ABSENT:  # null or absent
         return [], False
-    if type(response) is not dict:  # the wire wants an object, but this is what the tool said
+    if type(response) is not dict:  # the wire requires an object, but this is the tool's output
         return [{"type": "text", "text": _as_text(response)}], False
     if not response:
         return [], False
@@ -160,14 +160,14 @@ def _is_texts(value: Any) -> bool:
 
 
 def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    """A call as a part."""
+    """Write a call as a part."""
     if len(block) == 4 or (len(block) == 5 and is_only_named(block, writing.endpoint)):  # most calls
         return {"functionCall": {"name": writing.call(block, path, None), "args": block["input"]}}
     return write_item(_CALL, block, writing, path)
 
 
 def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
-    """What a tool said as the object that the wire demands: the reverse of `_unwrapped`."""
+    """Return the output of a tool as the object that the wire requires: the reverse of `_unwrapped`."""
     key = "error" if is_error else encoding.get("key", "result")
     if len(texts) == 1:
         match encoding.get("response"):
@@ -183,7 +183,7 @@ def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wi
 
 
 def _json_value(text: str) -> Any:
-    """The JSON value that a text spells as it is spelt here."""
+    """Return the JSON value of a text, if `json.dumps` spells the value in the same way."""
     try:
         value = json.loads(text)
     except InvalidRequest:
@@ -195,11 +195,11 @@ def _json_value(text: str) -> Any:
 
 
 def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[Block]:
-    """The parts of one place, each as a block."""
+    """Read the parts of one place, each as a block."""
     blocks: list[Block] = []
     for part in parts:
         members = part
-        if len(part) > 1 and part.get("thought") is False:  # many clients say so of all that is none
+        if len(part) > 1 and part.get("thought") is False:  # many clients send it with every part that is no thought
             members = {name: value for name, value in part.items() if name != "thought"}
         if len(members) == 1 and type(text := members.get("text")) is str and text:
             block: Block = {"type": "text", "text": text}
@@ -215,7 +215,7 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
 
 
 def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
-    """One part of the wire. What is not shaped as the wire documents it stays whole, as an opaque block."""
+    """Read one part of the wire. A part without the documented structure is kept whole, as an opaque block."""
     if len(part) == 1:
         if type(text := part.get("text")) is str:
             reading.must_compare = reading.must_compare or not text
@@ -235,7 +235,7 @@ def is_call(part: Wire, writing: Writing) -> bool:
 
 
 def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
-    """The calls and results that are shaped as nearly all are."""
+    """Read a call or result that has the structure of nearly all; None for any other part."""
     if place == MODEL and type(call := part.get("functionCall")) is dict and len(call) == 2:
         name, arguments = call.get("name"), call.get("args")
         if type(name) is str and name and type(arguments) is dict:
@@ -251,7 +251,7 @@ def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
 
 
 def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
-    """A part without canonical meaning, verbatim."""
+    """Return a part without canonical meaning, verbatim, as an opaque block."""
     kind = kind_of(part)
     if place != MODEL or kind not in _MODEL_ITEMS:
         reading.must_compare = True
@@ -296,7 +296,7 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
 
 
 def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
-    """The media of a result. Raises `TypeError` for what is not shaped as documented."""
+    """Read the media of a result. Raises `TypeError` for a part without the documented structure."""
     found: list[Block] = []
     for part in parts:
         if type(part) is not dict:
@@ -310,7 +310,7 @@ def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
 
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
-    """The blocks of one place on the wire; those that it cannot carry are reported."""
+    """Write the blocks of one place; report those that the place cannot contain."""
     parts: list[Wire] = []
     for position, block in enumerate(blocks):
         kind: str = block["type"]
@@ -324,7 +324,7 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
 
 
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """One block on the wire; None when this place cannot carry it, which is reported."""
+    """Write one block; report and return None when this place cannot contain it."""
     try:
         match block["type"]:
             case "text":
@@ -353,7 +353,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
 
 
 def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not block["text"] and not writing.state_of(block).get("signature"):  # which is the provider's own and goes back
+    if not block["text"] and not writing.state_of(block).get("signature"):  # the provider's own signature is restored
         _report_empty(writing, path)
         return None
     return write_item(_TEXT, block, writing, path)
@@ -388,7 +388,7 @@ _THINKING: Final = ItemRow(
 
 _MODEL_ITEMS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
 _PLACES: Final = {**dict.fromkeys((*_MODEL_ITEMS, "functionCall"), MODEL), "functionResponse": USER}
-"""Where alone the provider takes an item."""
+"""The only place in which the provider takes an item."""
 
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
@@ -402,7 +402,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
-    """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
+    """Write a tool result. Media that a result cannot contain are noted for the next user content."""
     content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(first := content[0]) == 2 and first["type"] == "text":
         called, call_id = _answered(block, writing, NOTHING, path)
@@ -450,7 +450,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
 
 
 def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
-    """The wire name and id of the call that a result answers; of one that came without a call, its own."""
+    """Return the wire name and id of a result's call; for a result that was read without a call, its own."""
     call = writing.calls.get(block["tool_use_id"])
     if call is None:
         if "name" not in encoding:
@@ -461,13 +461,13 @@ def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path:
 
 
 def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
-    """Whether a block of a result is said in its text."""
+    """Whether a block of a result may be written as part of its text."""
     kind = item["type"]
     return kind == "text" or writing.loss.placeholders or (kind in KINDS and not inside)
 
 
 def _part_of_result(item: Block, writing: Writing, path: Path) -> Wire | None:
-    """A block of a result as a part; texts have no members of their own inside a result."""
+    """Write a block of a result as a part; inside a result, texts have no other members."""
     if item["type"] != "text":
         return part_to_wire(item, RESULT, writing, path)
     report_beside(item, OF_TEXT, writing, path)

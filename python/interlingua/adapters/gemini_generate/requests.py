@@ -1,4 +1,4 @@
-"""Requests both ways: the members beside the contents, what is asked of the answer, and how many tokens it all takes."""
+"""Requests in both directions: members besides the contents, settings of the answer, and the token estimate."""
 
 import re
 from collections.abc import Mapping
@@ -89,10 +89,11 @@ _FORMATS: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
 def from_wire_request(
     wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Request, list[Entry]]:
-    """Reads a request of this wire, given as `{method, path, headers, body}`; the model and the streaming stand in the path.
+    """Read a request of this wire, given as `{method, path, headers, body}`; the path has the model and the streaming.
 
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
-    Nothing is lost: what has no canonical meaning stands in `options` or in provider state, other spellings in `encoding`.
+    Nothing is lost: what has no canonical meaning is kept in `options` or in provider state, other spellings in
+    `encoding`.
     """
     given = body_of(wire)
     names: dict[str, str] = {}
@@ -130,7 +131,7 @@ def from_wire_request(
         offered = Offered(body["tools"], reading.offered)
         tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss(), reading.model), read=offered)
     if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
-        reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
+        reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand the missing signatures
         read = Read(body.get("systemInstruction"), contents, starts)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
@@ -139,7 +140,7 @@ def from_wire_request(
 def _address_from_wire(
     wire: Mapping[str, Any], body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]
 ) -> None:
-    """The model and the kind of answer, out of the path; some clients say the model in the body as well."""
+    """Read the model and the kind of response from the path; some clients name the model in the body as well."""
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
     found = MODEL_IN_PATH.search(path)
@@ -152,7 +153,7 @@ def _address_from_wire(
 
 
 def _model_of(wire: Mapping[str, Any], body: Wire) -> str | None:
-    """The name of the model that is asked."""
+    """Return the name of the requested model."""
     path = wire.get("path")
     if isinstance(path, str) and (found := MODEL_IN_PATH.search(path)):
         return unquote(found[1])
@@ -164,7 +165,7 @@ def _model_of(wire: Mapping[str, Any], body: Wire) -> str | None:
 
 
 def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
-    return type(value) is str  # with the address
+    return type(value) is str  # `_address_from_wire` reads it
 
 
 def _number(kind: str, member: str, lowest: Any, highest: Any, write: Writer[Writing] | None = None) -> BodyMember:
@@ -172,7 +173,7 @@ def _number(kind: str, member: str, lowest: Any, highest: Any, write: Writer[Wri
 
 
 def _reasoning_from_wire(config: Wire) -> Reasoning | None:
-    """A thinkingConfig; None for one that says more than the contract has words for."""
+    """Read a thinkingConfig; None for one that the contract cannot express whole."""
     reasoning: Reasoning = {}
     for name, item in config.items():
         match name:
@@ -192,7 +193,7 @@ def _reasoning_from_wire(config: Wire) -> Reasoning | None:
 
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Type and schema of an answer are one wish, whichever comes first."""
+    """Read the type and the schema of an answer as one setting, whichever comes first."""
     if "response_format" not in members.request:
         config: Wire = members.body["generationConfig"]
         found = _format_from_wire({name: config[name] for name in _FORMATS if config.get(name) is not None})
@@ -246,7 +247,7 @@ def _labels_from_wire(value: Wire) -> Wire | None:
 
 
 def _is_unusual(request: Request, body: Wire) -> bool:
-    """Whether a member may be written otherwise than it came for what stands beside it."""
+    """Whether a member may be written differently than received, because of the members next to it."""
     reasoning: Reasoning = request.get("reasoning") or {}
     return (
         ("tool_choice" in request and not any(tool.get("kind") != "provider" for tool in request.get("tools") or ()))
@@ -260,9 +261,9 @@ def _is_unusual(request: Request, body: Wire) -> bool:
 
 
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
-    """Writes a canonical request for this wire and reports what changes.
+    """Write a canonical request for this wire and report what changes.
 
-    Raises `InvalidRequest` when no valid wire exists for the conversation.
+    Raises `InvalidRequest` when no valid request of this wire can represent the conversation.
     """
     return write_request(_written, request, endpoint)
 
@@ -276,7 +277,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     tools_to_wire(request, body, writing)
     _TABLE.finish(request, body, writing)
     if not writing.same_model:
-        body.pop("model", None)  # the path names another one
+        body.pop("model", None)  # the path names another model
     for name in ("contents", "tools"):
         if encoding.get(name) == "object" and len(body.get(name) or ()) == 1:
             body[name] = body[name][0]
@@ -302,7 +303,7 @@ def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endp
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """Writes the members beside contents and tools."""
+    """Write the members besides contents and tools."""
     choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing, ("stream",))
     _TABLE.write_options(request, body, writing)
@@ -341,7 +342,7 @@ def _reasoning(value: Reasoning, _: Wire, writing: Writing) -> tuple[Any, Reason
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
-    """What the target takes of a wish: one of level, budget and mode."""
+    """Return the part of the reasoning settings that the target takes: one of level, budget and mode."""
     mode, effort, budget = reasoning.get("mode"), reasoning.get("effort"), reasoning.get("budget_tokens")
     fitted: Reasoning = {}
     if reasoning.get("display") in ("summarized", "omitted"):
@@ -365,11 +366,11 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
 
 
 def _level(word: str, writing: Writing) -> str:
-    """The level of the model for an effort."""
+    """Return the level of the model for an effort."""
     return nearest(word, EFFORTS, writing.known("reasoning").get("reasoning_efforts") or EFFORTS[:4]) or word
 
 
-# -- the form of the answer
+# -- the format of the answer
 
 
 def _form(value: dict[str, Any], body: Wire, writing: Writing) -> str:
@@ -470,7 +471,7 @@ _TABLE: Final = Table(
 
 
 def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    """Return the error for a request that was read, if a member with a canonical counterpart has a wrong type."""
     problem = _TABLE.wrong_type(options, encoding)
     if problem is not None and problem.path is not None:
         problem.path = path_as_sent(problem.path, encoding.get("snake") or {})
@@ -485,12 +486,12 @@ _PROVIDED: Final[dict[str, Range | None]] = {
     "googleMaps": (0, 100, 4_000),
     "urlContext": (0, 100, 4_000),
 }
-"""Tools of the provider; what they find is not counted as prompt, what they are told by the model is, in part."""
+"""Tools of the provider. What they find is not counted as prompt; what the model sends to them is, in part."""
 _KEPT: Final = 4_096
-"""The fewest tokens that the provider keeps as content of a cache."""
+"""The smallest number of tokens that the provider stores as the content of a cache."""
 
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
-    """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
+    """Estimate the prompt tokens of a canonical request: a likely minimum, the best guess, a likely maximum."""
     cached = ((request.get("options") or {}).get(NAME) or {}).get("cachedContent")
     return _estimates.estimate(request, endpoint, _PROVIDED, (0, _KEPT, window(endpoint)) if cached else (0, 0, 0))

@@ -1,4 +1,4 @@
-"""The words of the wire and its limits."""
+"""The names and values of the wire, and its limits."""
 
 import re
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ MODEL_IN_PATH: Final = re.compile(
 )
 
 SENTINEL: Final = "skip_thought_signature_validator"
-"""What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
+"""The text that the provider takes for a signature that the history of another provider lacks. It is sent verbatim."""
 STAND_INS: Final = frozenset((SENTINEL, "context_engineering_is_the_way_to_go"))
-"""All that is documented to stand in for a signature."""
+"""All documented stand-ins for a signature."""
 
 TOOL_NAMES: Final = ToolNames(64, "A-Za-z0-9_:.-", "A-Za-z_")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
@@ -28,14 +28,14 @@ MODEL_MAJOR: Final = re.compile(r"gemini-(\d+)")
 EFFORTS: Final = ("minimal", "low", "medium", "high", "xhigh")
 BUDGETS: Final = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576}
 MOST_STOPS: Final = 5
-SEEDS: Final = 2**31  # below, and from its negative on
+SEEDS: Final = 2**31  # seeds are below this number, and not below its negative
 TIERS: Final = ("standard", "flex", "priority", "unspecified")
 
 FINISH_NUMBERS: Final = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
-"""Enums come as numbers when a client asks for that. Above these the two surfaces count differently."""
+"""Enums are numbers if a client requests this. For larger numbers, the meaning differs between the two surfaces."""
 
 DETAIL: Final = BiMap({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
-"""How closely to look at an image. The wire has a level between these and one above, which stay state."""
+"""The resolution of an image. The wire has a level between these and one above, which are kept as state."""
 
 TYPE_NUMBERS: Final = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")
 MODE_NUMBERS: Final = ("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED")
@@ -54,12 +54,12 @@ CAMEL: Final = {
         "will_continue"
     ).split()
 }
-"""The names that the wire takes in two cases: by the one that it documents second."""
+"""The names that the wire takes in two cases; the key is the name that it documents second."""
 SNAKE: Final = frozenset(CAMEL)
 
 
 def camelised(item: Wire) -> Wire:
-    """The item under the names that the wire documents first; the item itself when it has only those."""
+    """Return the item under the names that the wire documents first; the item itself when it has only those."""
     if SNAKE.isdisjoint(item):
         return item
     return {name if (camel := CAMEL.get(name, name)) != name and camel in item else camel: value
@@ -67,16 +67,16 @@ def camelised(item: Wire) -> Wire:
 
 
 def in_first_names(item: Wire, rows: BodyMembers, names: dict[str, str], above: str = "") -> Wire:
-    """The members under the names that the wire documents first; `names` gets those that they came with, by place."""
+    """Return the members under the names that the wire documents first; `names` gets the original names, by place."""
     found = item
     if not SNAKE.isdisjoint(item):
         found = {}
         for name, value in item.items():
             first = CAMEL.get(name, name)
             if first == name or item.get(first) is not None:
-                found.setdefault(name, value)  # said twice: nobody knows what the provider makes of the second
+                found.setdefault(name, value)  # sent twice: it is unknown how the provider treats the second
                 continue
-            if first in item:  # null: the two change places
+            if first in item:  # null: the two exchange their names
                 names[above + name], found[name] = first, None
             names[above + first], found[first] = name, value
     for name, value in found.items():
@@ -88,7 +88,7 @@ def in_first_names(item: Wire, rows: BodyMembers, names: dict[str, str], above: 
 
 
 def in_their_names(item: Wire, names: Mapping[str, str], above: str = "") -> Wire:
-    """The members under the names that they came with."""
+    """Return the members under their original names."""
     found: Wire = {}
     for name, value in item.items():
         place = above + name
@@ -100,7 +100,7 @@ def in_their_names(item: Wire, names: Mapping[str, str], above: str = "") -> Wir
 
 
 def path_as_sent(path: str, names: Mapping[str, str]) -> str:
-    """A pointer in the names that the members of the body had."""
+    """Return a pointer with the original names of the members of the body."""
     place, sent = "", ""
     for step in path.split("/")[1:]:
         sent += "/" + names.get(place + step, step)
