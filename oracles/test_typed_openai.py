@@ -48,8 +48,8 @@ REFUSALS = (
     "a request needs at least one message",  # assistants that said nothing
     "a conversation needs a message with content",
     "a conversation needs at least one message",
-    "a result came when the model had spoken again",
-    "the model does not continue an answer that was begun",
+    "a result follows a later turn of the model",
+    "the model does not support a prefill",
 )
 """What may be refused of a request that hangs together."""
 

@@ -410,7 +410,7 @@ def test_the_demo_runs() -> None:
         assert words in shown
     assert "NOT equal" not in shown
     assert max(len(line) for line in shown.splitlines()) <= 100
-    # what is said in one place holds in the others
+    # the parts of the output agree with each other
     calls = re.findall(r"the prompt took (\d+); (\d+)–(\d+) were expected", shown)
     assert len(calls) == 4
     for taken, low, high in calls:

@@ -54,7 +54,7 @@ def test_the_first_screen_says_what_it_is_for(playground: Any) -> None:
     sides = playground.locator(".side").evaluate_all("sides => sides.map(side => side.dataset.wire)")
     assert sides == WIRES  # the one that it was written for comes last
     chip = playground.inner_text('.chip[data-wire="openai_chat"]')
-    assert "".join(chip.split()) == "OpenAIChat1lost3weakened1representation"
+    assert "".join(chip.split()) == "OpenAIChat1lost3weakened3representation"
     assert "exact" in playground.inner_text('.chip[data-wire="anthropic_messages"]')
     assert "the meaning is gone" in playground.inner_text(".legend")
 

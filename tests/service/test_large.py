@@ -87,7 +87,7 @@ async def test_the_loop_goes_on_while_a_dear_call_is_worked_on(
         await beside
     assert waited == [True]
     [(start_of_work, end_of_work, processor_time)] = spans
-    # short work may well be done before the interpreter gives another thread its turn
+    # short work may end before the interpreter switches to another thread
     assert processor_time < 0.2 or any(start_of_work < turn < end_of_work for turn in turns)
 
 

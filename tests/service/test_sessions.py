@@ -150,7 +150,7 @@ async def test_what_is_said_is_said_once(tmp_path: Path) -> None:
         assert again[-1].message_complete.response.message == first[-1].message_complete.response.message
         with at.access._meters.of(at.access.key(ACME).digest) as used:
             assert used.tokens is not None
-            assert used.tokens.left == 10_000 - 15  # what was given again was not paid for again
+            assert used.tokens.left == 10_000 - 15  # the repeated answer was not counted again
         revision = (await call.GetSession(session_id=chat)).session.revision
         for request in ({"messages": [{"role": "king", "content": []}]}, {"messages": [], "temperature": "hot"}):
             bad = await refused(call.generate(chat, request))

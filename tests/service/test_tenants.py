@@ -108,7 +108,7 @@ async def test_ids_of_another_tenant_in_ones_own_session(url: str) -> None:
             assert theirs == await outcome(at.other.AppendMessages(session_id=mine, **unknown))
         forked = await outcome(at.other.ForkSession(session_id=mine, message_id=message))
         assert forked[0] is grpc.StatusCode.NOT_FOUND
-        # the id of a call is taken: one's own call gets another id, and nobody is told why
+        # the id of the call is taken: the new call gets another id, without a reason
         asked = {"role": "assistant", "content": [{"type": "tool_use", "id": call, "name": "dig", "input": {}}]}
         stored = await at.other.AppendMessages(session_id=mine, messages_json=text_of([asked, answer]))
         assert stored.messages[0].content[0].tool_use.id == stored.messages[1].content[0].tool_result.tool_use_id

@@ -274,7 +274,7 @@ async def test_the_id_map_goes_both_ways(open_sessions: Open) -> None:
     assert await again.canonical_id("call_1", adapter="openai_chat", provider="openai") == CALL
     assert await again.provider_ids(CALL) == {("openai_chat", "openai"): "call_1"}
     assert await again.canonical_id("call_2", adapter="openai_chat", provider="openai") is None
-    # a provider that repeats an id in a later turn means another call
+    # a provider that repeats an id in a later turn starts a new call
     await again.append([user(), assistant(call(OTHER, provider_state=state)), result(OTHER)])
     assert await again.canonical_id("call_1", adapter="openai_chat", provider="openai") == OTHER
     assert await again.provider_ids(CALL) == {("openai_chat", "openai"): "call_1"}

@@ -151,7 +151,7 @@ async def test_writers_who_wait_are_served_together(one_writer: tuple[Any, Any, 
         await refused
     await last
     assert [one.revision for one in appended] == [2] * 20
-    # the one who kept it busy, and all the others; a slow machine takes them in several parts
+    # one for the busy writer, and the others; a slow machine serves them in several transactions
     assert set(ends) == {"COMMIT"}
     assert len(ends) < 10
     assert [len(await chat.history()) for chat in chats] == [2, *[1] * 19]

@@ -246,7 +246,7 @@ async def test_a_turn_that_was_left_is_ended(open_sessions: Open, clock: Clock) 
     await asyncio.sleep(0.1)
     arrived = (await chat.history())[-1]
     assert arrived["metadata"]["status"] == "partial"
-    # the other process's clock is a minute ahead: for it, nobody has said anything for long
+    # the other process's clock is a minute ahead: for it, the lease has ended
     second.marks._now = lambda: clock.time.replace(minute=1)
     assert await second.recover() == 1
     assert await second.recover() == 0

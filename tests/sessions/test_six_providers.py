@@ -145,7 +145,7 @@ async def demand_own_state(chat: Chat, one: Sent, history: list[dict[str, Any]])
     signed = [(block["thinking"], block["signature"]) for block in there if block["type"] == "thinking"]
     kept = [(block["text"], block["signature"]) for block in ours if block["type"] == "thinking"]
     assert signed
-    # the last turn of the others came behind: what was sent holds all that had been signed by then
+    # the last turn with the other providers was later: the sent request holds all state signed by then
     assert signed == kept[: len(signed)]
     assert len(signed) >= TURNS // len(SIX)
     named = [block["id"] for block in there if block["type"] == "tool_use"]

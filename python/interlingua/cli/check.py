@@ -22,7 +22,7 @@ def check(
     if kind not in validate.schema()["$defs"]:
         raise InvalidRequest(f"the schema has no type {kind!r}; try Request, Message or Response")
     if profile != "core" and kind not in _RULED:
-        raise InvalidRequest(f"--profile applies to the types {', '.join(_RULED)}, not with {kind}")
+        raise InvalidRequest(f"--profile applies to the types {', '.join(_RULED)}, not to {kind}")
     value = json.loads(json_text(file))
     if kind in _RULED:
         check_rules([], profile)  # an unknown profile is reported first

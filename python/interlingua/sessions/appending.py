@@ -92,7 +92,7 @@ def append(
     """
     digest = _digest(drafts) if key is not None else ""
     if key is not None and (before := change.rows.key(change.row.id, key)) is not None:
-        return _again(change, before, digest)
+        return _repeated(change, before, digest)
     change.expect(expected)
     change.demand_free()
     messages = _bound(change, drafts, rules)
@@ -113,7 +113,7 @@ def _digest(drafts: Sequence[Message]) -> str:
     return hashlib.sha256(json.dumps_sorted(list(drafts))).hexdigest()
 
 
-def _again(change: Change, before: KeyRow, digest: str) -> Appended:
+def _repeated(change: Change, before: KeyRow, digest: str) -> Appended:
     if before.digest != digest:
         raise KeyReused("the client key was used for other messages: give each append a key of its own")
     rows = change.rows.messages(

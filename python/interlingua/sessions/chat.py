@@ -60,7 +60,7 @@ class Swap(NamedTuple):
     preview: dict[str, Any] | None
 
 
-def _gone_on(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_next_message(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a history as the next request will have it: a user message follows a last answer, so that the answer does
     not count as a prefill."""
     if not history or history[-1]["role"] != "assistant":
@@ -254,7 +254,7 @@ class Chat:
         history = await self.history()
         routing = self._sessions.routing
         named = [self._sessions.one_model(model) for model in models]
-        return await asyncio.to_thread(routing.preview, {"messages": _gone_on(history), **members}, named)
+        return await asyncio.to_thread(routing.preview, {"messages": _with_next_message(history), **members}, named)
 
     async def swap(self, argument: str, **members: Any) -> Swap:
         """Do what the command `/model argument` does: another model answers from now on or, while a turn is in
@@ -301,7 +301,7 @@ class Chat:
             return held or going_on
 
         queued = await self._sessions.change(self.id, swapped)
-        asked = {**request, "messages": _gone_on(history)}
+        asked = {**request, "messages": _with_next_message(history)}
         rows = [] if model is None else await asyncio.to_thread(self._sessions.routing.preview, asked, [model])
         return Swap(model, queued, rows[0] if rows else None)
 

@@ -103,7 +103,7 @@ class Generating:
         sessions = self.sessions
 
         def held(change: Change) -> Turn | ModelResponse:
-            torn = None
+            broken_answer = None
             if drafts:
                 if (change.row.turn_until or change.now) < change.now:
                     turns.close_abandoned(change)
@@ -111,8 +111,8 @@ class Generating:
                 if appended.repeated:
                     if (answer := _answer_to(change.rows, appended)) is not None:
                         return answer
-                    torn = _torn_answer_to(change, appended)
-            return turns.hold(change, sessions.lease)._replace(instead_of=torn)
+                    broken_answer = _broken_answer_to(change, appended)
+            return turns.hold(change, sessions.lease)._replace(instead_of=broken_answer)
 
         work = asyncio.ensure_future(sessions.change(self.session_id, held))
         try:
@@ -450,7 +450,7 @@ def _answer_to(rows: Rows, appended: appending.Appended) -> ModelResponse | None
     return response
 
 
-def _torn_answer_to(change: Change, appended: appending.Appended) -> str | None:
+def _broken_answer_to(change: Change, appended: appending.Appended) -> str | None:
     """Return the id of the first answer to some messages, when all answers after them broke off; None when the
     conversation ends with no answer. Raises `Conflict` when the conversation has continued and was answered since: the
     messages must not be answered again."""

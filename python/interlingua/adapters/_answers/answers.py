@@ -1,9 +1,9 @@
 """
-Answers of all wires, both ways: why they ended, what stands around the content, and what is lost of it.
+Reading and writing of responses on all wires: why they ended, the members around the content, and what is lost of them.
 
-An answer is an item of the wire like others, and a wire says it as a row of members (`_engine.items.Row`); those that most wires have are
-made here. A wire has one table of its words for ends (`Ends`), and one of its counts (`_usage.Counts`). One loss has one code and
-one severity on every wire (spec/3-responses.md#answer-loss).
+A response is an item of the wire like others, and a wire defines it by a row of members (`_engine.items.ItemRow`). This
+module makes the members that most wires have. A wire has one table of its finish reasons (`Ends`), and one of its token
+counts (`usage.Counts`). One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
 """
 
 import hashlib
@@ -30,14 +30,14 @@ Block = dict[str, Any]
 
 
 def as_object(body: Any, endpoint: Endpoint) -> Wire:
-    """The body of an answer. Raises `InvalidAnswer` for one that is no object."""
+    """Return the body of a response. Raises `InvalidAnswer` if it is no object."""
     if type(body) is not dict:
         raise InvalidAnswer("an answer must be an object", path="", adapter=endpoint.adapter)
     return body
 
 
 def unreadable(path: Path, endpoint: Endpoint) -> InvalidAnswer:
-    """The error for an answer of which a part cannot be read."""
+    """The error for a response of which a part cannot be read."""
     why = "the answer cannot be read: a member is missing or has the wrong type"
     return InvalidAnswer(why, path=pointer(path), adapter=endpoint.adapter)
 
@@ -45,19 +45,23 @@ def unreadable(path: Path, endpoint: Endpoint) -> InvalidAnswer:
 def to_wire_response(
     answer: types.Response, endpoint: Endpoint, write: Callable[[Response, Endpoint, Loss], Wire]
 ) -> tuple[Wire, list[Entry]]:
-    """The body of one answer, which `write` writes by the rules of the wire, as it came as far as it is written as it was then, and
-    what is lost on the way. Raises `InvalidRequest` for an answer that cannot be written."""
+    """Write a response with one answer; return the body and the loss report.
+
+    `write` writes it by the rules of the wire. Each place is put back as it came if it is written as it was when it was
+    read. Raises `InvalidRequest` for a response that cannot be written.
+    """
     response = data_of(answer)
     return write_answer(endpoint, lambda loss: put_back(response, write(response, endpoint, loss), endpoint, loss))
 
 
 def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wire, list[Entry]]:
-    """The body that is written, and what is lost on the way. Raises `InvalidRequest` for an answer that cannot be written."""
+    """Return the body that `write` makes, and the loss report. Raises `InvalidRequest` for a response that cannot be
+    written."""
     loss = Loss()
     try:
         return write(loss), loss.entries
     except UNREADABLE as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
+        # the schema has validated all but the values that readers kept in `encoding` and `fields`
         why = "a provider state of the response has an unexpected shape"
         raise InvalidRequest(why, adapter=endpoint.adapter) from problem
 
@@ -66,11 +70,14 @@ def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wir
 
 
 class Ends:
-    """Why answers end, in the words of a wire.
+    """The finish reasons of a wire.
 
-    `words` are by reason, with spaces between them; all are read, the first is written. `written` has those that are written and
-    read as another reason, if at all; the word for any other reason is `other`, which is never one of a clean end.
-    Reasons that are `final` hold though the answer holds calls, which may be cut off. `by_text`: a refusal is told by its text.
+    - `words`: by canonical reason, the words of the wire, separated by spaces. All are read, the first is written.
+    - `written`: by canonical reason, further words that are only written; the wire reads them as another reason, or as
+      none.
+    - `other`: the word for any other reason. It is never a word of a clean end.
+    - `final`: reasons that count even if the answer holds calls, which may be cut off.
+    - `by_text`: the wire marks the text of a refusal, and has no finish reason for it.
     """
 
     __slots__ = ("by_text", "final", "other", "reasons", "words")
@@ -92,7 +99,8 @@ class Ends:
 
 
 def read_end(word: Any, content: list[Block], ends: Ends) -> str:
-    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
+    """The canonical finish reason of an answer. The content has priority: an answer with calls waits for their
+    results."""
     reason = ends.reasons.get(word, "other") if type(word) is str else "other"
     if reason in ends.final:
         return reason
@@ -107,9 +115,10 @@ def read_end(word: Any, content: list[Block], ends: Ends) -> str:
 
 
 def written_end(choice: Choice, content: list[Block], ends: Ends, *, same_origin: bool) -> str | None:
-    """The word for why an answer with this content ended: its own, if it came from this wire and no edit made it another end.
+    """The wire's word for the end of an answer with this content: the word that came, if it came from this wire and no
+    edit changed the end.
 
-    A refusal that is to be told by its text, and has none, is told by the filter's word.
+    If a wire marks refusals by their text (`by_text`) and no text is marked, the word for a content filter is written.
     """
     reason: str = choice["finish_reason"]
     if same_origin:
@@ -124,7 +133,7 @@ def written_end(choice: Choice, content: list[Block], ends: Ends, *, same_origin
 # ---------------------------------------------------------------------------------------------- members
 
 AROUND: Final = tuple("id model requested_model message finish_reason usage loss skipped attempts raw".split())
-"""The members of an answer that every wire says, or that are none of the provider's: `beside` those of a row."""
+"""The members of a response that every wire writes, or that are not the provider's: the `beside` of a row."""
 
 
 def by_rule(
@@ -136,8 +145,11 @@ def by_rule(
     always: bool = False,
     filled: bool = False,
 ) -> Member:
-    """A member that is read as it is, if it is of its type (and `filled`), and written by a rule. One that stands there `always` is
-    null where it says nothing."""
+    """A member that is stored as it is, if it has the type `kind` (and, with `filled`, is not empty), and is written
+    by a rule.
+
+    A member that is `always` there is null if it has no value.
+    """
 
     def read(raw: Any, _: Choice, __: Any) -> None:
         if raw is not None:
@@ -149,7 +161,8 @@ def by_rule(
 
 
 def identity(name: str, derive: Callable[[Response], str] | None = None) -> Member:
-    """The id of an answer. One that has none, and is not of this wire, gets one that is derived of it, where clients need one."""
+    """The id of a response. A response of another origin without an id gets the one that `derive` returns, if
+    clients need one."""
 
     def write(response: Response, writing: Writing, _: Path) -> Any:
         given = response.get("id")
@@ -161,8 +174,8 @@ def identity(name: str, derive: Callable[[Response], str] | None = None) -> Memb
 
 
 def model(name: str, unknown: str | None = None) -> Member:
-    """The model that served an answer. Where nobody says which one, it is the one that was asked for, else `unknown`, where
-    clients need one."""
+    """The model that served a response. If it is not known and clients need one (`unknown` is given), the requested
+    model is written, else `unknown`."""
 
     def read(raw: Any, response: Response, reading: Reading) -> None:
         if type(raw) is not str or not raw:
@@ -179,7 +192,7 @@ def model(name: str, unknown: str | None = None) -> Member:
 
 
 def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
-    """What an answer took. `demanded`: clients need it, though it be nothing."""
+    """The usage of a response. `demanded`: clients need it, even if it is empty."""
 
     def read(raw: Any, response: Response, reading: Reading) -> None:
         if type(raw) is not dict:
@@ -199,7 +212,7 @@ def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
 
 
 def end(name: str, ends: Ends, *, always: bool = False) -> Member:
-    """Why an answer ended, in the wire's word."""
+    """The finish reason of an answer, in the wire's word."""
 
     def write(choice: Choice, writing: Writing, path: Path) -> Any:
         content = choice["message"]["content"]
@@ -211,7 +224,7 @@ def end(name: str, ends: Ends, *, always: bool = False) -> Member:
 
 
 def stop_text(name: str, *, always: bool = False) -> Member:
-    """The text that ended an answer."""
+    """The stop sequence that ended an answer."""
 
     def write(response: Response, _: Writing, __: Path) -> Any:
         given = response.get("stop_sequence")
@@ -223,7 +236,8 @@ def stop_text(name: str, *, always: bool = False) -> Member:
 def message(
     name: str, write: Callable[[Response, Any, Path], Any], read: Callable[[Any, Response, Any], None] | None = None
 ) -> Member:
-    """The message of an answer, or its content. Without `read` it is read by itself, before the members around it."""
+    """The message of a response, or its content. Without `read`, the wire reads it separately, before the members
+    around it."""
     if read is None:
         return Member(name, ("message",), read_by_itself, write)
     reader = read
@@ -238,11 +252,12 @@ def message(
 
 
 def read_by_itself(raw: Any, response: Response, reading: Reading) -> None:
-    """What is read before the members around it, or goes without saying."""
+    """Read nothing: the member was read before the members around it, or has no meaning."""
 
 
 def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Member:
-    """Log probabilities of the tokens of the text, as a list; those of another provider where the wire `takes` them."""
+    """Log probabilities of the tokens of the text, as a list; those of another provider are written if the wire `takes`
+    them."""
 
     def read(raw: Any, response: Response, _: Any) -> None:
         if type(raw) is not list:
@@ -272,11 +287,14 @@ def read_answer(
     path: Path = (),
     spellings: Spellings | None = None,
 ) -> Response:
-    """Reads an answer, or one of several, by its row, gives it a provider state, and tells why it ended, where the wire has `ends`.
-    What has no canonical meaning is kept for this wire alone, and so is a value of another type than its member has; `spellings`
-    are kept with it.
+    """Read an answer, or one of several, by its row; set its provider state and, if the wire has `ends`, its finish
+    reason.
 
-    Raises `InvalidAnswer` for what is none, at the member that says so, else at the `path`.
+    Members without canonical meaning are kept for this wire alone, and so are values of a wrong type. `spellings` are
+    kept with them.
+
+    Raises `InvalidAnswer` for a body that is no answer, with the path of the member that cannot be read, else with
+    `path`.
     """
     spellings = {} if spellings is None else spellings
     response["provider_state"] = reading.endpoint.state()
@@ -297,19 +315,19 @@ def read_answer(
 
 
 def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A member that is an object; nothing where there is none."""
+    """A member that is an object; an empty one if there is none."""
     value = item.get(name)
     return value if type(value) is dict else NOTHING
 
 
 def served_model(response: Response) -> str | None:
-    """The wire's name of the model that served an answer: what stands after the first colon."""
+    """The wire's name of the model that served a response: the part after the first colon."""
     served: str | None = response.get("model")
     return served if served is None else served.partition(":")[2] or served
 
 
 def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
-    """An id for an answer that has none: the same answer gets the same id."""
+    """An id for a response that has none: the same content gets the same id."""
     return prefix + hashlib.sha256(content).hexdigest()[:length]
 
 
@@ -323,8 +341,11 @@ def keep_unusual(
     reading: Reading,
     keep_message: Callable[[Any, Wire, Endpoint], None] | None = None,
 ) -> None:
-    """Keeps of an answer that was just read what is written otherwise than it came, where anything may be. `keep_message` keeps
-    of its message, which becomes one of a conversation, what a request says otherwise: that is done first, and not kept again.
+    """Keep the differences between a response that was just read (`came`) and what is written of it, if it must be
+    compared.
+
+    `keep_message` keeps the differences of its message as a request writes it, because the message becomes one of a
+    conversation. This is done first; these differences are not kept again.
     """
     if not may_differ(reading.must_compare):
         return
@@ -336,7 +357,8 @@ def keep_unusual(
 
 
 def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Path) -> Any:
-    """The message of an answer as it came, as far as it is written as it was then; `path` is that of the choice."""
+    """Return the written message of an answer, as it came if it is written as it was then; `path` is that of the
+    choice."""
     if "provider_state" not in choice["message"]:
         return written
     loss, here = writing.loss, pointer((*path, "message")) + "/"
@@ -345,27 +367,29 @@ def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Pa
 
 
 def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
-    """An answer as it came, as far as it is written as it was then."""
+    """Return the written response with each place as it came, where it is written as it was then."""
     if came_of(response, endpoint) is None:
         return written
     return put_back_item(response, written, endpoint, loss.entries, loss, content_of(response))
 
 
 def content_of(response: Response) -> Response:
-    """What reports of an answer are about; what stands around it changes on its way."""
+    """The part of a response that its loss report is about. The members around it change between reading and
+    writing."""
     return {"content": response["message"]["content"]}
 
 
 # ---------------------------------------------------------------------------------------------- what is lost
 
 _SHOWN: Final = THINKING_MEMBERS - {"cache"}
-"""The members of reasoning that is shown, or that are reported by themselves."""
+"""The members of reasoning that are shown, or that are reported separately."""
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
-"""Ends that mean nearly the same to whoever gets the answer."""
+"""Pairs of finish reasons that mean nearly the same to the client."""
 
 
 def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
-    """Reports an end that is `read` back otherwise than it was. An answer that reads as one that asks for its calls holds some."""
+    """Report a finish reason that is `read` back as another one. An answer that is read back as `tool_calls` holds
+    calls."""
     reason: str = choice["finish_reason"]
     if read != reason:
         alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
@@ -375,8 +399,9 @@ def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
 
 
 def report_shown(block: Block, writing: Writing, path: Path, *, proof: bool = True) -> None:
-    """Reports what goes of reasoning of another provider that an answer shows: a signature here proves nothing, unless that is
-    reported already (not `proof`)."""
+    """Report what is lost of reasoning of another provider that a response shows: its signature (unless that is
+    reported already: not `proof`), its state, and members without a place. A signature of another provider proves
+    nothing here."""
     if proof and (given := block.get("signature")) is not None:
         why = "reasoning of another provider is shown without a signature"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost" if given else "representation", why)
@@ -385,12 +410,13 @@ def report_shown(block: Block, writing: Writing, path: Path, *, proof: bool = Tr
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:
-    """Reports log probabilities that a wire has no place for, though it has one for others."""
+    """Report log probabilities that a wire has no place for, though it has one for others."""
     report_not_written({"logprobs": choice.get("logprobs")}, frozenset(AROUND), loss, path)
 
 
 def has_tokens(logprobs: Mapping[str, Any]) -> bool:
-    """Whether log probabilities tell one token after another, as the wires of OpenAI and Ollama do: each with its text."""
+    """Whether log probabilities list one token after another, each with its text, as the wires of OpenAI and Ollama
+    do."""
     found = False
     for name in ("content", "refusal"):
         tokens = logprobs.get(name)
@@ -406,11 +432,13 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
 # ---------------------------------------------------------------------------------------------- streams
 
 _NOT_STREAMED: Final = frozenset(("arguments_invalid", "name_rewritten"))
-"""What a whole answer changes and a stream does not: arguments go as a text, and names of calls as they come."""
+"""The codes of changes that a whole response has and a stream does not: a stream sends arguments as text, and names of
+calls unchanged."""
 
 
 def lost_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
-    """What a stream loses of an answer whose calls go in pieces of their argument texts, by what is `reported` of the whole."""
+    """The report of a stream that sends calls in pieces of their argument texts, derived from what is `reported` of the
+    whole response."""
     loss = Loss()
     for position, block in enumerate(answer["message"]["content"]):
         if block["type"] == "tool_use" and "input_raw" in block and block.get("kind") != "custom":
@@ -420,11 +448,12 @@ def lost_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]
 
 
 PROBE: Final = "…"
-"""Stands for a text that is blank, where a stream says it and a whole answer does not."""
+"""In place of a blank text, which a stream writes and a whole response does not."""
 
 
 def ending(choice: dict[str, Any]) -> dict[str, Any]:
-    """An answer as the end of its stream tells it: without its content, but for a call, as calls decide how it ended."""
+    """An answer for the end of its stream: its content is removed, except for one call, because calls decide the finish
+    reason."""
     content = choice["message"]["content"]
     calls = next(([block] for block in content if block["type"] == "tool_use"), [])
     return {**choice, "message": {**choice["message"], "content": calls}}

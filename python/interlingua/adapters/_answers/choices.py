@@ -1,4 +1,5 @@
-"""Answers of a wire that may give several: a list of choices, each with a message and an end of its own."""
+"""Responses of a wire that may return several answers: a list of choices, each with its own message and finish
+reason."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -29,14 +30,16 @@ def _write_number(_: Choice, __: Writing, path: Path) -> Any:
 
 _ABSENT: Final = object()
 NUMBER: Final = Member("index", ("message",), read_by_itself, _write_number)
-"""The number of a choice, which is its place in the list."""
+"""The number of a choice, which is its position in the list."""
 
 
 class Choices:
-    """The answers of a wire that gives several: in a list (`name`), each of which has a row (`choice`).
+    """The choices of a wire that may return several: elements of the list `name`.
 
-    The first is the answer itself: it stands beside the other members of the body (`FIRST`) while they are read, written and
-    compared. The others are for themselves.
+    `answer` is the row of the body with its first choice, `choice` the row of every other choice.
+
+    The first choice is the response itself: while the body is read, written and compared, this choice is its member
+    `FIRST`. The others are read, written and compared separately.
     """
 
     FIRST: Final = "choice"
@@ -48,7 +51,8 @@ class Choices:
         self.choice = choice
 
     def read(self, body: Wire, readings: Sequence[Reading]) -> list[Response]:
-        """The answer and the other choices, each with a reader of its own. Raises `InvalidAnswer` for one that cannot be read."""
+        """Read the response and the other choices, each with its own reader. Raises `InvalidAnswer` for one that
+        cannot be read."""
         found: list[Response] = []
         choices: list[Any] = body.get(self.name) or []
         for position, reading in enumerate(readings):
@@ -77,7 +81,7 @@ class Choices:
         return view
 
     def write(self, response: Response, writing: Writing) -> tuple[Wire, list[Wire]]:
-        """The body with its first choice, and the others, by the rules of the wire."""
+        """Write the body with its first choice, and the other choices, by the rules of the wire."""
         body = write_item(self.answer, response, writing, ())
         others: list[Wire] = []
         if alternatives := response.get("alternatives"):
@@ -93,8 +97,9 @@ class Choices:
         write: Callable[[Response, Endpoint, Loss], tuple[Wire, list[Wire]]],
         keep_message: Callable[[Any, Wire, Any], None],
     ) -> None:
-        """Keeps of an answer that was just read, and of its choices, what is written otherwise than it came, where anything may
-        be. `keep_message` does so for the message that a choice of the wire holds (`keep_unusual`)."""
+        """Keep the differences between a response that was just read, with its choices, and what is written of it,
+        if it must be compared. `keep_message` does so for the message in a choice of the wire
+        (`answers.keep_unusual`)."""
         must_compare = False
         for reading in readings:
             must_compare = must_compare or reading.must_compare
@@ -112,7 +117,7 @@ class Choices:
             keep_item(choice, choices[position], written, endpoint, reported, content_of(choice))
 
     def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
-        """The body with all its choices, as they came as far as they are written as they were then."""
+        """Return the body with all its choices, each place as it came where it is written as it was then."""
         body, others = written
         if came_of(response, endpoint) is not None:
             body = put_back_item(response, body, endpoint, _reported(loss, 0), loss, content_of(response))
@@ -127,7 +132,7 @@ class Choices:
 
 
 def _reported(loss: Loss, position: int) -> list[Entry]:
-    """What was reported of a choice: of the first, all that is not of another."""
+    """The entries about a choice; those of the first are all that are not about another one."""
     if not loss.entries:
         return []
     here = f"/alternatives/{position - 1}/" if position else ""

@@ -1,5 +1,5 @@
 """
-Frames of a stream that are alike: most go on with a text, and what stands around it is the same again.
+Frames of a stream that are alike: most of them continue a text, and the JSON around it is the same as before.
 """
 
 import json as standard_json
@@ -20,17 +20,17 @@ def _at(path: Iterable[str | int], value: Any) -> Any:
 
 
 class Repetition:
-    """The frames of a stream that differ from one seen before in one text, and perhaps in one member behind it: they need not be
-    decoded again.
+    """Frames of a stream that differ from an earlier one in one text, and perhaps in one member behind it: they need
+    not be decoded.
 
-    What stands around the text and the member is compared as it is, and the text itself holds nothing that JSON would escape,
-    so the frame can mean nothing else. `beside` is what the member says in the last frame that was read.
+    The characters around the text and the member are compared, and the text has no character that JSON would escape, so
+    the frame can have no other meaning. `beside` is the value of the member in the last frame that was read.
     """
 
     __slots__ = ("_after", "_before", "_between", "_end", "_start", "beside")
 
     def __init__(self, data: str, *path: str | int, beside: str = "") -> None:
-        """From a frame's data, the path to the text in what it decodes to, and the name of the member."""
+        """Take the data of a frame, the path to the text in the decoded data, and the name of the member (`beside`)."""
         self._before = self._between = self._after = ""
         self._start = self._end = 0
         self.beside: Any = None
@@ -40,17 +40,17 @@ class Repetition:
             if beside:
                 between, after = _around(beside, after)
                 other = f'"{_OTHER}"'
-            # another text in this place is read as the text: it is the place, and not one that looks like it
+            # another text put here is read at the path: so this is its place, and no other with the same text
             read = json.loads(f'{before}"{_OTHER}"{between}{other}{after}')
             if quoted and _at(path, read) == _OTHER and (not beside or read[beside] == _OTHER):
                 self._before, self._after = before + '"', after if beside else '"' + after
                 self._between = '"' + between if beside else ""
                 self._start, self._end = len(self._before), -len(self._after)
         except (InvalidRequest, KeyError, IndexError, TypeError, ValueError):
-            pass  # none is like it
+            pass  # no frame is treated as alike
 
     def text(self, data: str) -> str | None:
-        """The text of a frame's data; None when the frame has to be decoded."""
+        """The text in a frame's data; None if the frame has to be decoded."""
         if not self._start or not data.startswith(self._before) or not data.endswith(self._after):
             return None
         text = data[self._start : self._end]
@@ -64,7 +64,7 @@ class Repetition:
 
 
 def _around(member: str, data: str) -> tuple[str, str]:
-    """What stands before and behind the value of a member. Raises `ValueError` where there is none."""
+    """The data before and behind the value of a member. Raises `ValueError` if there is no such member."""
     start = data.index(f'"{member}":') + len(member) + 3
     start += len(data) - start - len(data[start:].lstrip())
     _, end = _SCANNER.raw_decode(data, start)

@@ -308,7 +308,7 @@ def heaviest_rising(values: list[int], weights: list[int]) -> set[int]:
     """The heaviest selection of values that rises."""
     if not values:
         return set()
-    best: list[tuple[int, int]] = []  # for each value: weight of the best selection that ends with it, value before
+    best: list[tuple[int, int]] = []  # for each value: weight of the best selection that ends with it, index before it
     lowest = min(values)
     # the heaviest that ends at or before a value, kept in a tree of partial maxima: there may be many
     heaviest: list[tuple[int, int]] = [(0, -1)] * (max(values) - lowest + 2)

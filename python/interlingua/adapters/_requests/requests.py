@@ -21,7 +21,7 @@ from interlingua.adapters._requests.members import (
     wrong_member,
 )
 from interlingua.adapters._requests.options import Options, options_to_wire
-from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
+from interlingua.adapters._structured import escape_reserved, is_any_json, mentions_json, write_with_format
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -52,7 +52,7 @@ def unmentioned_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
     """Return the fact that the request asks for JSON and none of these messages contains the word; empty if that is
     not so."""
     wanted: Item | None = request.get("response_format")
-    if wanted is None or wanted.get("type") != "json":
+    if wanted is None or not is_any_json(wanted):
         return ()
     return () if mentions_json([message["content"] for message in messages]) else (JSON_UNMENTIONED,)
 

@@ -11,7 +11,7 @@ a reader recognises the format again (`finding`). A call of the reserved name is
 from interlingua.adapters._structured.answers import AnswerCalls, text_of, unwrap_answer_call
 from interlingua.adapters._structured.asking import mentions_json, write_with_format
 from interlingua.adapters._structured.finding import extract_format
-from interlingua.adapters._structured.form import NAME
+from interlingua.adapters._structured.form import NAME, is_any_json
 from interlingua.adapters._structured.reserved import escape_reserved
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "AnswerCalls",
     "escape_reserved",
     "extract_format",
+    "is_any_json",
     "mentions_json",
     "text_of",
     "unwrap_answer_call",

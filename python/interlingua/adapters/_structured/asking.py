@@ -16,6 +16,7 @@ from interlingua.adapters._structured.form import (
     as_text,
     as_tool,
     goes_on,
+    has_schema,
     last_text,
     of_text,
     of_tool,
@@ -67,7 +68,7 @@ def write_with_format(
         refused = [entry for entry in entries if entry["path"] == _PATH]
         if refused:
             beside = refused[0].get("value")
-        elif not speaks_json or _has_schema(wanted) or _mentions_json(request, endpoint):
+        elif not speaks_json or has_schema(wanted) or _mentions_json(request, endpoint):
             return wire, entries
         elif wanted != _JSON_WANTED:
             beside = _JSON_WANTED  # the rest of the requested format is in the report
@@ -94,11 +95,6 @@ def write_with_format(
         return wire, [*loss.entries, *_without_form(entries, text)]
     report = _report(wanted, seen, "the response format is stated in the instructions")
     return wire, [*report, *_without_form(entries, text)]
-
-
-def _has_schema(wanted: dict[str, Any]) -> bool:
-    """Whether the format has a schema; without one, any JSON object is requested."""
-    return wanted["type"] == "json_schema" and wanted.get("schema") is not None
 
 
 def _mentions_json(request: Request, endpoint: Endpoint) -> bool:

@@ -4,7 +4,7 @@ name, and a text at the end of the instructions (spec/2-requests.md#structured-o
 reader recognises the format again.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import arguments_text, parse_arguments
@@ -23,6 +23,16 @@ NOTE: Final = "structured"
 CHOICE: Final[dict[str, Any]] = {"type": "tool", "name": NAME}
 TOOLS: Final = ("tools", "tool_choice", "parallel_tool_calls")
 _CALL_IT: Final = "Gives the answer. Its arguments are the answer, whole."
+
+
+def has_schema(wanted: Mapping[str, Any]) -> bool:
+    """Whether a response format has a schema; without one it is any JSON object."""
+    return wanted.get("type") == "json_schema" and wanted.get("schema") is not None
+
+
+def is_any_json(wanted: Mapping[str, Any]) -> bool:
+    """Whether a response format is JSON without a schema."""
+    return wanted.get("type") in ("json", "json_schema") and not has_schema(wanted)
 
 
 def as_tool(wanted: dict[str, Any]) -> dict[str, Any]:

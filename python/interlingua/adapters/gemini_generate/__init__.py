@@ -4,9 +4,9 @@ Gemini generateContent.
 Wire:  POST …/models/{model}:generateContent and :streamGenerateContent, documented version v1beta of 2026-11, Vertex AI included.
 Spec:  spec/adapters/gemini_generate.md
 
-Strategy: a wire content is one canonical message, except results of tools, which are messages of their own. The wire
-requires no ids of calls, so results are paired by id if there is one, else by name and position. Signatures stay on the
-part with which they arrived. Many spellings mean the same here (two cases of every name, numbers for words, one object
+Strategy: a wire content is one canonical message, except results of tools, which are messages of their own. Calls may
+have no ids, so results are paired by id if there is one, else by name and position. Signatures stay on the part with
+which they arrived. Many spellings mean the same here (two cases of every name, numbers for words, one object
 for a list). The writer uses the plain spelling. The reader keeps a spelling that differs from it as `encoding`, and
 the writer restores it as long as its meaning is the same. The reader also records there what is unusual about a
 request; the writer repairs everything else.

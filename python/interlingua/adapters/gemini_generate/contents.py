@@ -65,7 +65,7 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
     Raises `InvalidWire` with the pointer of the value that cannot be read.
     """
     starts: list[int] = []
-    previous, begun = "", False  # begun: the step of the model has a call
+    previous, begun = "", False  # `begun`: the current step of the model has a call
     for position, content in enumerate(contents):
         parts = _parts(content, ("contents", position), reading)
         role = content.get("role")
@@ -306,7 +306,7 @@ class _Contents(Turns[Writing]):
         return any(message["role"] == "tool" for message in self.messages) and bool(self.otherwise())
 
     def are_paired(self, wires: list[Wire]) -> bool:
-        """Whether results are read as those of their calls: position alone pairs many, and an edit changes it."""
+        """Whether results are read as those of their calls: many are paired by position only, which an edit changes."""
         found: list[Message] = []
         contents_from_wire(wires, Reading(self.writing.endpoint, NamedIds()), found)
         return are_paired(found, [self.messages[position] for position in self.order])

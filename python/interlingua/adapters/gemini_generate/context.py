@@ -66,7 +66,7 @@ class Writing(_turns.Writing):
         self.moves.clear()
 
     def generation(self, unknown: int, *members: str) -> int:
-        """Return the generation in the model's name, 2 for gemini-2.5-flash; `unknown` for verbatim `members`."""
+        """Return the generation in the model's name, 2 for gemini-2.5-flash; `unknown` if `members` are verbatim."""
         return unknown if self.verbatim(*members) else generation(self.model, unknown)
 
     def takes_media_in_results(self) -> bool:

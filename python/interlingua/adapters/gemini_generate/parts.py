@@ -199,7 +199,7 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
     blocks: list[Block] = []
     for part in parts:
         members = part
-        if len(part) > 1 and part.get("thought") is False:  # many clients send it with each other part
+        if len(part) > 1 and part.get("thought") is False:  # many clients send it with every part that is no thought
             members = {name: value for name, value in part.items() if name != "thought"}
         if len(members) == 1 and type(text := members.get("text")) is str and text:
             block: Block = {"type": "text", "text": text}

@@ -1,4 +1,4 @@
-"""Requests in both directions: the members besides the contents, the settings of the answer, and the estimate of tokens."""
+"""Requests in both directions: members besides the contents, settings of the answer, and the token estimate."""
 
 import re
 from collections.abc import Mapping
@@ -263,7 +263,7 @@ def _is_unusual(request: Request, body: Wire) -> bool:
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Write a canonical request for this wire and report what changes.
 
-    Raises `InvalidRequest` when the conversation has no valid form on the wire.
+    Raises `InvalidRequest` when no valid request of this wire can represent the conversation.
     """
     return write_request(_written, request, endpoint)
 

@@ -1,4 +1,4 @@
-"""Answers both ways, and their usage."""
+"""Responses in both directions, and their usage."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -42,7 +42,7 @@ COUNTS: Final = Counts(
     Place(MORE, "toolUsePromptTokenCount"),
     Place("cached_input_tokens", "cachedContentTokenCount"),
     Place("output_tokens", "candidatesTokenCount", written=ALWAYS),
-    Place("output_tokens", "responseTokenCount", written=READ),  # live sessions have another name for what was said
+    Place("output_tokens", "responseTokenCount", written=READ),  # live sessions have another name for the output
     Place("reasoning_tokens", "thoughtsTokenCount"),
     Place(TOTAL, "totalTokenCount", written=ALWAYS),
     with_cache=True,
@@ -55,10 +55,10 @@ _SOURCES: Final = "groundingMetadata"
 
 
 def cite(blocks: list[Block], candidate: Mapping[str, Any], endpoint: Endpoint) -> int:
-    """Gives texts the sources that the grounding names; the metadata stay whole beside them.
+    """Add to the texts the sources that the grounding names; the metadata themselves stay whole.
 
-    Segments are counted in bytes of the part that they name, else of the last text; one that does not say what stands
-    there is passed over. Gives the position of the last text, -1 when there is none.
+    Segments are counted in bytes of the part that they name, else of the last text. A segment is ignored if its text
+    differs from the text at its place. Return the position of the last text, -1 when there is none.
     """
     last = max((at for at, block in enumerate(blocks) if block["type"] == "text" and block["text"]), default=-1)
     grounding = candidate.get(_SOURCES)
@@ -89,7 +89,7 @@ def cite(blocks: list[Block], candidate: Mapping[str, Any], endpoint: Endpoint) 
 
 
 def _place(segment: Wire, blocks: list[Block], last: int) -> tuple[int, int, int]:
-    """The text that a segment is of, and its beginning and end in characters. Raises `ValueError` when there is none."""
+    """Return the position of a segment's text, its start and end in characters. Raises `ValueError` without a text."""
     start, end = segment.get("startIndex", 0), segment["endIndex"]
     for position in (segment.get("partIndex", last), last):
         if 0 <= position < len(blocks) and blocks[position]["type"] == "text":
@@ -103,9 +103,9 @@ def _place(segment: Wire, blocks: list[Block], last: int) -> tuple[int, int, int
 def report_citations(
     written: list[tuple[int, Block]], parts: list[Wire], candidate: Mapping[str, Any], writing: Writing, path: Path
 ) -> None:
-    """Reports sources that the grounding does not tell, or that it tells of an answer which was changed after it was read.
+    """Report sources that the grounding lacks, or that it gives for a response which was changed after it was read.
 
-    `written` are the blocks that the parts of the candidate say, with their positions.
+    `written` contains the blocks from which the parts of the candidate were written, with their positions.
     """
     read = blocks_from_parts(parts, MODEL, Reading(writing.endpoint))
     cite(read, candidate, writing.endpoint)
@@ -118,7 +118,7 @@ def report_citations(
 
 
 def _source(citation: dict[str, Any]) -> dict[str, Any]:
-    """What a citation says, without where it came from."""
+    """Return a citation without its origin."""
     state = citation.get("provider_state") or {}
     present = {name: value for name, value in citation.items() if name != "provider_state" and value is not None}
     return present | {name: state[name] for name in ("fields", "signature") if state.get(name)}
@@ -130,10 +130,10 @@ def _source(citation: dict[str, Any]) -> dict[str, Any]:
 def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
-    """Reads an answer that is not streamed. Nothing is lost.
+    """Read a response that is not streamed. Nothing is lost.
 
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
-    and `ProviderError` when the body is an error in spite of its status.
+    and `ProviderError` when the body is an error despite its status.
     """
     body = answers.as_object(body, endpoint)
     if "error" in body and "candidates" not in body:
@@ -159,13 +159,13 @@ def _keep_message(message: Block, candidate: Wire, reading: Reading) -> None:
 
 
 def call_prefix(body: Wire, position: int) -> str:
-    """What tells the calls without id of this answer from those of others."""
+    """Return the prefix that distinguishes the calls without ids of this candidate from those of others."""
     given = body.get("responseId")
     return f"{given if type(given) is str else ''}:{position}:"
 
 
 def assembled(body: Wire, contents: list[list[Block]], readings: list[Reading]) -> Response:
-    """The canonical answer of a body, of whose candidates the parts have been read."""
+    """Read a body as a canonical response; `contents` contains the parts of its candidates, which have been read."""
     choices = _CANDIDATES.read(body, readings)
     for choice, content in zip(choices, contents, strict=False):
         choice["message"]["content"] = content
@@ -174,7 +174,7 @@ def assembled(body: Wire, contents: list[list[Block]], readings: list[Reading]) 
 
 
 def _finished(choices: list[Response], body: Wire) -> Response:
-    """The answer, whose candidates have been read. Without any, the prompt was blocked, or nothing was said."""
+    """Return the response of the candidates. Without a candidate, the prompt was blocked or nothing was generated."""
     response = choices[0]
     if not body.get(_CANDIDATES.name):
         if (reason := answers.inner(body, "promptFeedback").get("blockReason")) is not None:
@@ -186,9 +186,9 @@ def _finished(choices: list[Response], body: Wire) -> Response:
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
+    """Write a response of any origin as this provider would send it; restore a response that was read from this wire.
 
-    The report names what the wire cannot say, with pointers into the response.
+    The report names what the wire cannot express, with pointers into the response.
     """
     response = data_of(answer)
     return answers.write_answer(
@@ -197,18 +197,20 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
 
 
 def _by_rule(response: Response, endpoint: Endpoint, loss: Loss) -> tuple[Wire, list[Wire]]:
-    """An answer by the rules of the wire: the body with its first candidate, and the others. One whose prompt was blocked before
-    anything was said has none."""
+    """Write a response by the rules of the wire: the body with its first candidate, and the other candidates.
+
+    A response has no candidate if its prompt was blocked before anything was generated.
+    """
     writing = Writing(response, endpoint, loss)
     body, others = _CANDIDATES.write(response, writing)
     if not others and _has_no_candidate(response, writing):
         del body[_CANDIDATES.FIRST]
-        answers.report_logprobs(response, loss, ())  # they stand in a candidate
+        answers.report_logprobs(response, loss, ())  # only a candidate contains them
     return body, others
 
 
 def _has_no_candidate(response: Response, writing: Writing) -> bool:
-    """Whether an own answer says that its prompt was blocked before anything was said, which is the reason of no candidate."""
+    """Whether a response of this provider has no candidate because its prompt was blocked before any output."""
     if response["finish_reason"] != "content_filter" or response["message"]["content"]:
         return False
     fields = answers.inner(writing.state_of(response), "fields")
@@ -221,7 +223,7 @@ def _has_no_candidate(response: Response, writing: Writing) -> bool:
 
 def _read_content(raw: Any, choice: Response, reading: Reading) -> None:
     if raw is None:
-        return  # which is unusual
+        return  # null is unusual
     if type(raw) is list:
         raw = {"parts": raw}
     parts = raw.get("parts")
@@ -247,12 +249,12 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     for position, block in enumerate(message["content"]):
         item = block
         if _SOURCES in fields and "citations" in block:
-            item = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
+            item = {name: value for name, value in block.items() if name != "citations"}  # the grounding contains them
         part = answer_part(item, writing, (*path, "message", "content", position))
         if part is not None:
             parts.append(part)
             written.append((position, block))
-    if len(message) > 2:  # most have a role and content alone
+    if len(message) > 2:  # most have only role and content
         report_beside(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
     if _SOURCES in fields:
         report_citations(written, parts, fields, writing, (*path, "message", "content"))
@@ -261,7 +263,7 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
 
 
 def _read_number(raw: Any, choice: Response, reading: Reading) -> None:
-    """Some servers write the number of a word."""
+    """Read a finish reason as its number, which some servers send."""
     if type(raw) is not int:
         raise TypeError("finishReason")
     reading.must_compare = True
@@ -286,7 +288,7 @@ def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
 
 
 def answer_id(response: Response) -> str:
-    """An id for an answer that has none: that of its message, else one that is derived of what it says."""
+    """Return an id for a response that has none: that of its message, else one derived from its message."""
     return response["message"].get("id") or answers.derived_id("", json.dumps(response["message"]), 22)
 
 
@@ -317,7 +319,7 @@ _CANDIDATES: Final = Choices(
 
 
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
-    """One block of an answer; reasoning of another provider is shown without its signature."""
+    """Write one block of a response; reasoning of another provider is shown without its signature."""
     if writing.same_origin:
         return part_to_wire(block, MODEL, writing, path)
     if block["type"] == "thinking" and not writing.is_native(block):
@@ -325,6 +327,6 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":
-        # a client that gives the id back gets its call back
+        # if a client sends this id back, the call is recognised
         part["functionCall"].setdefault("id", "call_" + block["id"].removeprefix("tu_"))
     return part

@@ -1,9 +1,9 @@
 """
-Streams from the wire: every chunk is a partial answer, a patch on the answer that the whole body would be.
+Streams from the wire: every chunk is a partial response, a patch to the response that the whole body would be.
 
-Parts of plain text continue the text before them; every other part is whole, and a part with a signature stays a part of
-its own. The wire has no end mark: an answer is complete at the end of the input when every candidate said why it finished,
-or when the prompt was blocked.
+Parts of plain text continue the text before them; every other part is whole, and a part with a signature stays a part
+of its own. The wire has no end mark: a response is complete at the end of the input if every candidate has a finish
+reason, or if the prompt was blocked.
 """
 
 import re
@@ -21,7 +21,7 @@ from interlingua.wire.sse import Frame
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
-    """Takes frames and gives the events that each completes; None is the end of the input. Start it with `next`."""
+    """Take frames and return the events that each completes; None is the end of the input. Start it with `next`."""
     return decoded(_Answer(endpoint, ids))
 
 
@@ -34,7 +34,7 @@ _NO_COUNTS: Final = frozenset(("trafficType", "serviceTier"))
 
 
 class _Answer(Answer):
-    """The members of the answer around its candidates, and the candidates by their index."""
+    """The members of the response besides its candidates, and the candidates by their index."""
 
     MODEL: ClassVar[str] = "modelVersion"
     IDENTITY: ClassVar[str] = "responseId"
@@ -44,7 +44,7 @@ class _Answer(Answer):
         self.ids = ids
 
     def patch(self, data: Any, frame: Frame) -> None:
-        """Takes a chunk."""
+        """Apply a chunk."""
         chunk = data[0] if type(data) is list and len(data) == 1 else data
         if type(chunk) is not dict:
             raise TypeError("chunk")
@@ -76,7 +76,7 @@ class _Answer(Answer):
                 self.repeats(part, frame, "candidates", 0, "content", "parts", 0, "text", beside=_USAGE)
 
     def count(self, usage: Any) -> None:
-        """Counts are cumulative: what is absent keeps its value."""
+        """Merge the counts. They are cumulative: an absent count keeps its value."""
         before: Any = self.body.get(_USAGE)
         if usage == before:
             return
@@ -87,13 +87,13 @@ class _Answer(Answer):
             self.usage(COUNTS.read(usage, self.endpoint))
 
     def opened(self, number: int) -> "_Choice":
-        """A candidate."""
+        """Return a new candidate."""
         return _Choice(number, self.due, Reading(self.endpoint, self.ids, call_prefix(self.body, number)))
 
     # -- the end
 
     def finish(self) -> None:
-        """The end of the answer, if each candidate has said why it finished."""
+        """Complete the response if each candidate has a finish reason or the prompt was blocked; else cut it off."""
         feedback = self.body.get("promptFeedback")
         blocked = type(feedback) is dict and "blockReason" in feedback
         if all(choice.finished for choice in self.choices.values()) if self.choices else blocked:
@@ -108,18 +108,18 @@ class _Answer(Answer):
         return assembled(body, [choice.content for choice in choices], readings)
 
     def arrived(self) -> dict[str, Any] | None:
-        """What had arrived."""
+        """Return what has arrived."""
         if not self.begun:
             return None
         if self.choices and 0 not in self.choices:
-            self.choices[0] = self.opened(0)  # nothing came of the first answer, which another must not stand for
+            self.choices[0] = self.opened(0)  # nothing of the first answer arrived; no other may replace it
         for choice in self.choices.values():
             choice.settle()
         return failed(self._response())
 
 
 class _Call(Part):
-    """A call whose arguments arrive in pieces: values by path, and the paths whose text goes on."""
+    """A call whose arguments arrive in pieces: values by path, and the paths whose text continues."""
 
     __slots__ = ("arguments", "open")
 
@@ -130,19 +130,19 @@ class _Call(Part):
 
 
 class _Choice(Blocks):
-    """One candidate as far as it has come. Its last block is the current part: a text, reasoning, or a call."""
+    """One candidate as far as it has arrived. Its last block is the current part: a text, reasoning, or a call."""
 
     def __init__(self, number: int, due: Due, reading: Reading) -> None:
         super().__init__(number, due)
         self.reading = reading
         self.members: Wire = {}
-        self.around: Wire = {}  # the members of the content beside its parts
+        self.around: Wire = {}  # the members of the content besides its parts
         self.finished = False
 
     def take(self, candidate: Wire) -> Part | None:
-        """Takes the candidate of one chunk. Gives the text that goes on, where it says nothing else."""
+        """Apply the candidate of one chunk. Return the text that continues, if the candidate contains nothing else."""
         first = len(self.due.events)
-        # a finish need not be the last: behind that of a tool which the provider ran, the answer itself follows
+        # a finish reason need not come last: after that of a tool which the provider ran, the answer itself follows
         for name, value in candidate.items():
             if name == "content" or name == "index":
                 continue
@@ -189,28 +189,28 @@ class _Choice(Blocks):
                 self.whole(block_from_part(part, MODEL, self.reading), silent=True)
 
     def _continue(self, open_call: _Call, call: Wire) -> None:
-        """More of a call; one that does not say that it goes on is complete."""
+        """Apply more of a call; a call that does not state that it continues is complete."""
         for piece in call.get("partialArgs") or ():
             _put(open_call, piece)
         if call.get("willContinue") is not True:
             self.pause()
 
     def pause(self) -> None:
-        """What is being streamed ends; a call of which all arguments have come says them."""
+        """End the current part; a call of which all arguments have arrived emits them."""
         current = self.current
         if isinstance(current, _Call) and current.arguments:
             self.more(current.index, arguments_text(current.arguments))
         super().pause()
 
     def read(self, part: Part) -> Block:
-        """A text that arrived in pieces, as one part would have been read; a call with the arguments that have come."""
+        """Read a text that arrived in pieces as if it were one part; a call with the arguments that have arrived."""
         if isinstance(part, _Call):
             return {**self.content[part.index], "input": part.arguments}
         raw: Wire = {"text": part.text, "thought": True} if part.kind == "thinking" else {"text": part.text}
         return block_from_part(raw, MODEL, self.reading)
 
     def _cite(self, first: int) -> None:
-        """Puts the sources on the last text, if it has not ended before they were named."""
+        """Add the sources to the last text, unless that text ended before they arrived."""
         blocks = list(self.content)
         last = cite(blocks, self.members, self.reading.endpoint)
         for event in self.due.events[first:]:
@@ -218,7 +218,7 @@ class _Choice(Blocks):
                 self.content[last] = event["block"] = blocks[last]
 
     def candidate(self) -> Wire:
-        """The candidate as a unary answer has it, but for its parts."""
+        """Return the candidate as a unary response has it, but without its parts."""
         return {"index": self.number, **self.members, "content": {"role": MODEL, **self.around, "parts": []}}
 
 
@@ -226,7 +226,7 @@ class _Choice(Blocks):
 
 
 def _more(name: str, before: Wire, value: Wire) -> Wire:
-    """A member of a candidate that came in pieces: what is absent keeps its value, and some lists go on."""
+    """Merge a member of a candidate that arrives in pieces: what is absent keeps its value, some lists grow."""
     made = {**before, **value}
     match name:
         case "groundingMetadata" if _counts_on(before, value):
@@ -246,7 +246,7 @@ def _more(name: str, before: Wire, value: Wire) -> Wire:
 
 
 def _counts_on(before: Wire, value: Wire) -> bool:
-    """Whether supports that came later count the chunks on from what had been found before."""
+    """Whether the indices of later supports continue the numbers of the earlier chunks."""
     had, has = before.get("groundingChunks"), value.get("groundingChunks")
     supports = value.get("groundingSupports")
     if type(had) is not list or type(has) is not list or type(supports) is not list:
@@ -260,7 +260,7 @@ _VALUES: Final = ("stringValue", "numberValue", "boolValue")
 
 
 def _put(call: _Call, piece: Wire) -> None:
-    """Puts one value at its path; a text continues the one before it while that said so."""
+    """Put one value at its path; a text continues the text before it if that stated that it continues."""
     path = piece["jsonPath"]
     value = next((piece[name] for name in _VALUES if name in piece), None)
     steps = _steps(path)
@@ -280,7 +280,7 @@ def _put(call: _Call, piece: Wire) -> None:
 
 
 def _holds(container: Any, step: Any) -> bool:
-    """Whether there is a value at a step already; a list has room behind its last one."""
+    """Whether there is already a value at a step; a list has room after its last value."""
     if type(step) is not int:
         return step in container
     if type(container) is not list or step > len(container):
@@ -292,7 +292,7 @@ def _holds(container: Any, step: Any) -> bool:
 
 
 def _steps(path: str) -> list[Any]:
-    """The names and numbers of a path."""
+    """Return the names and numbers of a path."""
     found = list(_STEP.finditer(path.removeprefix("$")))
     if not found or "".join([step[0] for step in found]) != path.removeprefix("$") or found[0][2] is not None:
         raise ValueError("jsonPath")

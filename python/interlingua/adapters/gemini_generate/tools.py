@@ -1,9 +1,10 @@
 """
-Tools and the choice among them, both ways; and JSON Schemas, in the two dialects of the wire.
+Tools and the choice of tools, in both directions; and JSON Schemas, in the two dialects of the wire.
 
-`parameters` and `responseSchema` hold the provider's own Schema object: types in capitals, `nullable`. They are read as
-JSON Schema. `parametersJsonSchema` and `responseJsonSchema` hold a part of JSON Schema and are what is written: keywords
-with an equal inside that part are rewritten, the others are left out, said in the description, and reported each.
+`parameters` and `responseSchema` contain the provider's own Schema object: types in capitals, `nullable`. The reader
+converts them to JSON Schema. `parametersJsonSchema` and `responseJsonSchema` contain a subset of JSON Schema. The
+writer uses these: it rewrites keywords that have an equivalent in the subset; it leaves out the others, states them in
+the description, and reports each.
 """
 
 from collections.abc import Callable, Mapping
@@ -50,7 +51,7 @@ from interlingua.canonical.loss import Loss, Path
 
 
 def json_schema(schema: Any) -> Any:
-    """The provider's Schema object as JSON Schema."""
+    """Convert the provider's Schema object to JSON Schema."""
     if type(schema) is not dict:
         return schema
     members = camelised(schema)
@@ -93,23 +94,25 @@ _PLAIN: Final[dict[str, type]] = {
     **dict.fromkeys(("anyOf", "oneOf", "prefixItems", "enum"), list),
     **dict.fromkeys(("properties", "$defs", "items", "additionalProperties"), dict),
 }
-"""Keywords that the wire takes, whatever a value of this type says."""
+"""Keywords that the wire takes with any value of this type."""
 _SILENT: Final = frozenset(
     ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "strict")
 )
-"""Keywords that hold an answer to nothing: without them the same values satisfy the schema. `strict` is no keyword: it is a member of a
-tool that callers of OpenAI often put into the schema."""
+"""Keywords that do not restrict an answer: without them the same values satisfy the schema. `strict` is no keyword: it
+is a member of a tool that callers of OpenAI often put into the schema."""
 _NEEDLESS: Final[Gone] = ("schema_rewritten", "representation", False)
 
 
 def is_taken(schema: Any, _: Wire) -> bool:
-    """Whether the wire takes a schema as it is."""
+    """Whether the wire takes a schema unchanged."""
     return fits(schema, DIALECT)
 
 
 def _takes(name: str, value: Any) -> bool:
-    """Whether a keyword is one that the wire takes, and has a value that a schema has there; the schemas in it are not looked
-    at. A reference is taken alone."""
+    """Whether the wire takes a keyword, and its value is one that a schema has there.
+
+    The schemas inside the value are not inspected. A reference is taken alone.
+    """
     if type(value) is _PLAIN.get(name):
         return True
     match name:
@@ -138,7 +141,7 @@ def _gone(name: str, value: Any) -> Gone:
 
 
 def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
-    """A reference stands alone, but for keywords that begin with a dollar sign."""
+    """Remove the keywords next to a reference, except those that begin with a dollar sign."""
     target: str = made["$ref"]
     if target.startswith("#/definitions/"):
         made["$ref"] = "#/$defs/" + target.removeprefix("#/definitions/")
@@ -154,7 +157,7 @@ def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
 
 
 def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
-    """Definitions under their older name go to where the others are, unless a name of them is taken there."""
+    """Move definitions under the older keyword to the others, unless one of their names is taken there."""
     older = made.get("definitions")
     if type(older) is not dict:
         return
@@ -174,7 +177,7 @@ def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
 
 
 def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
-    """Keywords that have an equal on the wire."""
+    """Rewrite keywords that have an equivalent on the wire."""
     if type(made.get("$ref")) is str:
         _stand_alone(made, loss, path)
         return
@@ -201,14 +204,14 @@ DIALECT: Final = Dialect(
     _gone,
     _PLAIN,
     _TYPES,
-    (("items", "prefixItems", False), ("allOf", "anyOf", True)),  # a tuple, and a lone schema of which all hold
+    (("items", "prefixItems", False), ("allOf", "anyOf", True)),  # a tuple, and `allOf` with a single schema
     _rewrite,
     alone="$ref",
 )
 
 
 def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
-    """The schema of a function's arguments: an object at the root."""
+    """Return the schema of a function's arguments, with an object at the root."""
     if schema.get("type") == "object" or type(schema.get("$ref")) is str:
         return schema
     made = dict(schema)
@@ -226,7 +229,7 @@ def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
 
 
 def _read_parameters(raw: Any, tool: Tool, reading: Reading) -> None:
-    """The parameters as the provider's own Schema object, which is not written."""
+    """Read parameters from the provider's own Schema object, which the writer does not use."""
     if type(raw) is not dict or "input_schema" in tool:
         raise TypeError("parameters")
     tool["input_schema"] = json_schema(raw)
@@ -244,7 +247,7 @@ _FUNCTIONS: Final = "functionDeclarations"
 
 
 def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
-    """The tools; None for what is not shaped as the wire documents it, or says nothing."""
+    """Read the tools; None for a value that lacks the documented structure or contains no tool."""
     found: list[Tool] = []
     kept: list[Spellings] = []
     lists = 0
@@ -271,7 +274,7 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
                     reading.must_compare = (
                         reading.must_compare or functions is not definition or not functions or lists > 1
                     )
-            # functions stand in one object, each other tool in one of its own
+            # all functions are in one object, each other tool is in one of its own
             reading.must_compare = reading.must_compare or len(item) - list(item.values()).count(None) != 1
             reading.offered.append(range(before, len(found)))
             kept.append(spellings)
@@ -284,7 +287,7 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
 
 
 def _declared(value: list[Any]) -> set[str]:
-    """The names of the functions that a request declares itself."""
+    """Return the names of the functions that a request itself declares."""
     names: set[str] = set()
     for item in value:
         declared = camelised(item).get(_FUNCTIONS) if type(item) is dict else None
@@ -303,7 +306,7 @@ def _camelised(item: Any, reading: Reading) -> Wire:
 
 
 def _function_from_wire(function: Any, place: str, spellings: Spellings, reading: Reading) -> Tool:
-    """A function; `spellings` gets how its parameters came, where all else is written so."""
+    """Read a function; `spellings` gets the spelling of its parameters if everything else is written as received."""
     wire = _camelised(function, reading)
     tool = read_item(_FUNCTION, wire, {}, reading)
     schema = tool.get("input_schema", _PLAIN_OBJECT)
@@ -321,12 +324,12 @@ _PLAIN_OBJECT: Final[Schema] = {"type": "object"}
 
 
 def is_mode(value: Any, _: Wire) -> bool:
-    """Whether a mode stands alone, and is written as it came."""
+    """Whether a mode alone is a choice, and is written as received."""
     return type(value) is str and value in _MODES.back
 
 
 def choice_from_wire(config: Wire) -> tuple[dict[str, Any] | None, Wire]:
-    """The choice of a `toolConfig`, and what is left of it."""
+    """Return the choice of a `toolConfig`, and its remaining members."""
     calling = config.get("functionCallingConfig")
     if type(calling) is not dict:
         return None, config
@@ -359,7 +362,7 @@ def choice_from_wire(config: Wire) -> tuple[dict[str, Any] | None, Wire]:
 
 
 CHOICE: Final = ("mode", "allowedFunctionNames")
-"""The members of a `functionCallingConfig` that are the choice."""
+"""The members of a `functionCallingConfig` that express the choice."""
 
 _MODES: Final = BiMap({"auto": "AUTO", "none": "NONE", "required": "ANY"})
 
@@ -367,21 +370,23 @@ _MODES: Final = BiMap({"auto": "AUTO", "none": "NONE", "required": "ANY"})
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: "Offered | None" = None) -> None:
-    """Writes the tools: all functions in one object, each tool of the provider's own in another. `read` are those of the request
-    from which they were just read."""
+    """Write the tools: all functions in one object, each tool of the provider in another.
+
+    `read` contains the wire items from which they were just read.
+    """
     tools: list[Tool] | None = request.get("tools")
     if not tools:
         return
     wires: list[Wire] = []
     of: list[list[int]] = []
     functions: list[Wire] = []
-    home = 0  # of the functions
+    home = 0  # the position of the functions
     moved: list[int] = []
     names: set[str] = set()
     run = computer_use.find(tools, writing)
 
     def write(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-        """A function; for all functions of the provider's computer the first of them."""
+        """Write a function; the first function of `computerUse` writes the tool for all of them."""
         if path[1] not in run:
             return _function_to_wire(tool, writing, path)
         return computer_use.written(tools, run, writing) if path[1] == run.start else None
@@ -418,14 +423,14 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         items.keep(read.items, read.made, wires, of)
     elif wires:
         body["tools"] = items.put_back(wires, of)
-        if moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they do not go as they came
+        if moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they are not restored
             for position in moved:
                 to, message = of[home + 1][0], "all functions are together"
                 writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 
 class Offered(NamedTuple):
-    """What tools were just read from, and the positions of those that each of it held."""
+    """The wire items from which tools were just read, and the positions of the tools that each contained."""
 
     items: list[Wire]
     made: list[range]
@@ -446,7 +451,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 
 def _unread(writing: Writing) -> dict[str, str]:
-    """The tools that a choice names, as they are."""
+    """Return the names of the tools in a choice, unchanged, each as a function."""
     choice: dict[str, Any] = writing.source["tool_choice"]
     names: list[str] = choice.get("names") or [choice.get("name", "")]
     return dict.fromkeys(names, "function")
@@ -456,13 +461,13 @@ _WAYS: Final = Ways((*_MODES.there, "tool", "allowed"), lone_by_name=True)
 
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes the choice of tools; without functions there is none."""
+    """Write the choice of tools; without functions there is no choice."""
     if request.get("tool_choice") is None:
         return
     named: Callable[[Writing], Mapping[str, str]] = offered_tools
     tools: Any = offered_tools(writing) and body.get("tools")
     if not tools and "tools" in ((request.get("options") or NOTHING).get(writing.endpoint.adapter) or NOTHING):
-        tools, named = True, _unread  # which are not shaped as documented, and may well be what is chosen
+        tools, named = True, _unread  # these lack the documented structure, and the choice may name them
     fitted = fitted_choice(tools, _WAYS, writing, named)
     if fitted is None:
         return

@@ -51,7 +51,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
 
 
 def answered_image(image: Any, reading: Reading) -> Block:
-    """Read an image of a response, with its origin: only images with it are written to a response of this wire."""
+    """Read an image of a response, with its origin: the writer of responses refuses an image without one."""
     block = image_from_wire(image, reading)
     if block["type"] == "image":
         block["provider_state"] = reading.endpoint.state()

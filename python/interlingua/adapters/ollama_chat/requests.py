@@ -1,4 +1,4 @@
-"""Requests: `to_wire`, then `from_wire_request`, and their members besides messages and tools."""
+"""Requests: `to_wire`, then `from_wire_request`; and the members besides messages and tools."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -46,7 +46,7 @@ Request = dict[str, Any]
 def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Write a canonical request as a WireRequest, and report what the wire cannot express.
 
-    Raises `InvalidRequest` with a pointer for a conversation that has no valid form on the wire.
+    Raises `InvalidRequest` with a pointer for a conversation that no valid request of this wire can represent.
     """
     return write_request(_written, request, endpoint)
 

@@ -80,4 +80,4 @@ class _Writer(Writer):
 
 
 READ_BACK: Final = True
-"""The pieces do not show where a text ends and another begins, nor in which order the members were generated."""
+"""The pieces do not show where a text ends and another begins, nor the original order of the members."""

@@ -2,7 +2,7 @@
 Tools, the choice of tools, and calls, each with the writer before the reader; and the part of a tool's schema that the
 server keeps.
 
-The server reads a tool's parameters into a structure: of the whole `type`, `$defs`, `items`, `required` and
+The server reads a tool's parameters into a structure: of the root `type`, `$defs`, `items`, `required` and
 `properties`, of each property `type`, `items`, `description`, `enum`, `anyOf`, `properties` and `required`. Nothing
 else reaches the model. The writer rewrites keywords that have an equivalent, states a limit in the description, and
 reports each keyword that it leaves out at its pointer. Values under `items` and `$defs` are kept unchanged.

@@ -29,7 +29,7 @@ from interlingua.adapters._history.messages import (
 )
 from interlingua.adapters._history.order import arranged, note_disorder, result_of
 from interlingua.adapters._openai.members import report_prefill
-from interlingua.adapters._structured import mentions_json
+from interlingua.adapters._structured import is_any_json, mentions_json
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
     ORIGIN_MEMBERS,
@@ -208,8 +208,7 @@ def _speak_json(request: Request, writing: Writing) -> bool:
     """Whether the first message must stay among the items to provide the word JSON: the provider looks for the word
     only there, and no other message contains it (spec/2-requests.md#form-word)."""
     wanted: Mapping[str, Any] = request.get("response_format") or NOTHING
-    free = wanted.get("type") == "json" or (wanted.get("type") == "json_schema" and wanted.get("schema") is None)
-    if not free or writing.same(JSON_UNMENTIONED, "response_format"):
+    if not is_any_json(wanted) or writing.same(JSON_UNMENTIONED, "response_format"):
         return False
     return not mentions_json([message["content"] for message in request["messages"][1:]])
 
