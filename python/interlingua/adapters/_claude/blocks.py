@@ -51,7 +51,7 @@ def _read_no_object(raw: Any, block: Item, _: Reading) -> None:
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text is the JSON of a value, as we write it."""
+    """Whether a text is the JSON of a value in our own spelling."""
     try:
         return arguments_text(json.loads(text)) == text
     except InvalidRequest:

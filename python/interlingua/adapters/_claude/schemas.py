@@ -23,7 +23,7 @@ from interlingua.adapters._content.schema import (
 )
 from interlingua.canonical.loss import Loss, Path
 
-# ---------------------------------------------------------------------------------------------- of a tool
+# ---------------------------------------------------------------------------------------------- schemas of tools
 
 _UNIONS: Final = ("oneOf", "anyOf", "allOf")
 
@@ -50,7 +50,7 @@ def is_object(schema: Schema) -> bool:
     return "properties" not in schema or type(schema["properties"]) is dict
 
 
-# ---------------------------------------------------------------------------------------------- that is enforced
+# ---------------------------------------------------------------------------------------------- enforced schemas
 
 PLACES: Final[Places] = {
     **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),

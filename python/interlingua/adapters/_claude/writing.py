@@ -47,7 +47,7 @@ class Writing(_turns.Writing):
         super().__init__(source, endpoint, loss, tool_names, call_ids)
         self.marks: list[Mark] = []
         self.marks_beside = 0  # the number of marks of the request itself, which come after all others
-        self.short = False  # a mark of a short lifetime is written
+        self.short = False  # a mark with a short lifetime has been written
         self.swept = False  # marks were removed
         self._mark_name = mark_name
         self._taken: set[str] = set()

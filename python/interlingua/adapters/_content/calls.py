@@ -44,8 +44,8 @@ def call_id(wire: str = "id", write: Write = _write_id, *, always: bool = False,
 
 
 def read_call(row: ItemRow, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
-    """Read a call with its row. `canonical` is its canonical id, if it has one already. `kind` replaces the name in the
-    derivation of the id. `members` are further members of the block.
+    """Read a call with its row. `canonical` is its canonical id, if it has one already. `kind` is the name under
+    which the reader registers the call, if that is not its own name. `members` are further members of the block.
 
     Raises TypeError or KeyError for a value that is no call.
     """

@@ -25,7 +25,7 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-# ---------------------------------------------------------------------------------------------- where a medium is
+# ---------------------------------------------------------------------------------------------- sources of media
 
 
 def address(name: str, *takes: str) -> Member:
@@ -103,7 +103,7 @@ def file_name(*, soft: bool = False) -> Member:
     return by_rule("filename", ("name",), str, _write_file_name, always=True, soft=soft)
 
 
-# ---------------------------------------------------------------------------------------------- marks for the cache
+# ---------------------------------------------------------------------------------------------- cache marks
 
 BREAKPOINT: Final = "prompt_cache_breakpoint"
 MOST_BREAKPOINTS: Final = 4
