@@ -506,8 +506,8 @@ _NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 def report_not_written(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
-    """Report the members of a canonical item that its wire has no member for, except those whose value has no effect
-    (null, false, an empty list)."""
+    """Report the members of a canonical item that its wire has no member for, except known ones whose value has no
+    effect (null, false, an empty list)."""
     for name, value in item.items():
         if name in covered:
             continue

@@ -146,8 +146,8 @@ class Turns(Generic[W]):
       path.
     - `result_to_wire`: writes a result of a tool.
 
-    A message that is being put together is the open wire message. The methods of the first part do nothing special; a
-    wire overrides those that it needs.
+    A message that is being put together is the open wire message. The methods of the first part have the default
+    behaviour; a wire overrides those where it differs.
     """
 
     __slots__ = (
