@@ -235,7 +235,7 @@ class Blocks:
         """The block of such a part, as in a whole response."""
         return {**self.content[part.index], "text": part.text}
 
-    # -- the answer as far as it came
+    # -- the answer so far
 
     def so_far(self, parts: Iterable[Part], read: Callable[[Part], Block]) -> list[Block]:
         """The blocks as far as they have arrived, with these `parts` read as far as they are; without parts that

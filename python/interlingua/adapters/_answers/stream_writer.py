@@ -69,7 +69,7 @@ class Writer:
         self._counts: dict[Any, int] = {}
         self._several = several
 
-    # -- what a wire says
+    # -- methods that a wire overrides
 
     def start(self, event: Event) -> None:
         """Write the beginning of the response."""
@@ -116,7 +116,7 @@ class Writer:
         """Make a frame; a server-sent event, unless a wire overrides it."""
         return Frame(name, data)
 
-    # -- what all do
+    # -- methods of all wires
 
     def begin(self, open_block: OpenBlock) -> None:
         """Begin a block that is sent in pieces; any other is sent when it has ended. A call with free text is marked
@@ -257,7 +257,7 @@ def model_of(event: Event, endpoint: Endpoint) -> str | None:
     return (model.partition(":")[2] or model) if model else endpoint.model
 
 
-# ---------------------------------------------------------------------------------------------------- events in turn
+# -------------------------------------------------------------------------------------------------- the order of events
 
 MALFORMED: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
 """The exceptions of writing events that do not fit the schema."""
