@@ -38,7 +38,7 @@ def can_replay(block: Item, writing: Writing) -> bool:
     return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
 
-# ---------------------------------------------------------------------------------------------- members of items, by rows
+# ---------------------------------------------------------------------------------------- members of items, by rows
 
 
 class NoMeaning(Exception):

@@ -93,7 +93,7 @@ def result_id(wire: str) -> Member:
     return Member(wire, ("tool_use_id",), read, _write_result_id, needed=True)
 
 
-# ---------------------------------------------------------------------------------------------------- arguments that are an object
+# ---------------------------------------------------------------------------------------- arguments that are an object
 
 Other = Callable[[Any, Block, Any], None]
 
@@ -127,7 +127,7 @@ def object_of(block: Block, writing: Any, path: Path) -> Any:
     return block["input"]
 
 
-# ---------------------------------------------------------------------------------------------------- arguments that are a text
+# ---------------------------------------------------------------------------------------- arguments that are a text
 
 
 def stated(text: str) -> str:

@@ -244,7 +244,7 @@ def are_texts(value: Any) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------- keywords with an equivalent
+# ---------------------------------------------------------------------------------------- keywords with an equivalent
 
 
 def as_object(made: Schema, loss: Loss, path: Path) -> None:

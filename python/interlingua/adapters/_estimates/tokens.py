@@ -124,7 +124,7 @@ def count(text: str, vocabulary: Vocabulary) -> Count:
     # `load` lets no lone surrogate through; "surrogatepass" still makes this function total
     encoded = text.encode("utf-8", "surrogatepass")
     kinds = encoded.translate(_KINDS) if plain else encoded.translate(_KINDS, _CONTINUED)
-    # one long number: each byte has the kind of a character in its low half, that of the character before in its high half
+    # one long number: each byte has the kind of a character in its low half, that of the one before in its high half
     line = int.from_bytes(kinds, "little")
     meant = (line | line << 12).to_bytes(len(kinds) + 2, "little").translate(_MEANINGS, _MEANINGLESS).count
     word, after_mark, hump, capital = vocabulary.words
