@@ -109,8 +109,8 @@ class CompleteAdapter(ErrorWriter, Protocol):
         ...
 
     def wrong_type(self, options: Body, encoding: Body, /) -> InvalidWire | None:
-        """Return the error for a member of a wrong type in a request that was read here; such a request cannot be
-        written to another wire."""
+        """Return the error for a member of a wrong type in a request that was read here; None if there is none. Such
+        a request cannot be written to another wire."""
         ...
 
 

@@ -66,7 +66,7 @@ def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wir
         raise InvalidRequest(why, adapter=endpoint.adapter) from problem
 
 
-# ---------------------------------------------------------------------------------------------- why it ended
+# ---------------------------------------------------------------------------------------------- finish reasons
 
 
 class Ends:
@@ -379,7 +379,7 @@ def content_of(response: Response) -> Response:
     return {"content": response["message"]["content"]}
 
 
-# ---------------------------------------------------------------------------------------------- what is lost
+# ---------------------------------------------------------------------------------------------- losses
 
 _SHOWN: Final = THINKING_MEMBERS - {"cache"}
 """The members of reasoning that are shown, or that are reported separately."""

@@ -1,9 +1,9 @@
 """
-What the readers of streamed answers do alike.
+The code that the readers of streamed responses share.
 
-The frames of a wire are patches on its own unary answer. A wire says which part of that answer a frame patches and how the
-part is read when it has ended, which is how the unary answer is read. The events on the way are made here: blocks that
-begin, grow and end, several answers at once, what had arrived of an answer that failed.
+The frames of a wire are patches of its own unary response. The wire defines which part of that response a frame
+patches. When the part has ended, it is read as in the unary response. This module makes the events: blocks that begin,
+grow and end, several answers at once, and the part of a failed response that had arrived.
 """
 
 from collections.abc import Callable, Container, Generator, Iterable
@@ -20,31 +20,32 @@ from interlingua.wire.sse import Frame
 
 Block = dict[str, Any]
 Lane = tuple[int, ...]
-"""Where a whole answer has a block: by its member or item, and its number in there. Those of one lane are one."""
+"""The place of a block in a whole response: its member or item, and its number in that. Blocks of one lane are one
+block."""
 Decoder = Generator[list[StreamEvent], Any, None]
-"""Give it frames, and None at the end of input; it gives the events that each frame completes."""
+"""A generator: send it frames, and None at the end of input; it yields the events that each frame completes."""
 
 UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
-"""What it raises to read a frame that is none of its wire."""
+"""The exceptions of reading a frame that does not fit its wire."""
 DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta", "tool_use": "tool_use_input_delta"}
-"""The events of the pieces of a block."""
+"""The events of the pieces of a block, by its type."""
 DONE: Final = "[DONE]"
-"""Stands behind the last event of some wires, and, as some servers have it, of others."""
+"""The data behind the last event of some wires; some servers send it on other wires, too."""
 
 
 # ---------------------------------------------------------------------------------------------------- patches
 
 
 def string(value: Any) -> str:
-    """A value that has to be text. Raises `TypeError` for any other."""
+    """Return a value that must be a text. Raises `TypeError` for any other."""
     if not isinstance(value, str):
         raise TypeError("text")
     return value
 
 
 def patch_members(members: Wire, patch: Wire, apart: Container[str] = (), growing: Container[str] = ()) -> None:
-    """Patches an object: texts and lists that are `growing` go on, objects are joined, null leaves what there is, else the last
-    value counts. Members that are `apart` are none of it."""
+    """Patch the object `members`: texts and lists that are `growing` are appended, objects are joined, null changes
+    nothing, and any other value replaces the old one. Members that are `apart` are not patched."""
     for name, value in patch.items():
         if name in apart:
             continue
@@ -52,7 +53,7 @@ def patch_members(members: Wire, patch: Wire, apart: Container[str] = (), growin
         if before is None:
             members[name] = value
         elif isinstance(before, list) and isinstance(value, list) and name in growing:
-            before += value  # there may be many: they are not copied with each frame
+            before += value  # it may be long: it is not copied for each frame
         elif isinstance(before, str) and isinstance(value, str) and name in growing:
             members[name] = before + value
         elif isinstance(before, dict) and isinstance(value, dict):
@@ -62,15 +63,16 @@ def patch_members(members: Wire, patch: Wire, apart: Container[str] = (), growin
 
 
 def joined(before: Wire, value: Wire) -> Wire:
-    """An object that goes on with another: what is absent in the later one keeps its value."""
+    """Join an object with a later one: a member that is absent in the later one keeps its value."""
     for name in before:
         if name not in value:
             return {**before, **value}
-    return value  # most say all of it again
+    return value  # most frames repeat all members
 
 
 def call_so_far(begun: Block, text: str) -> Block:
-    """A call with the arguments that have come: text that is no object stays as it is, and is none to run."""
+    """A call with the arguments that have arrived. A text that is no JSON object is kept in `input_raw`, and the call
+    cannot be run."""
     arguments = None if begun.get("kind") == "custom" else parse_arguments(text)
     if arguments is None:
         return {**begun, "input": {}, "input_raw": text}
@@ -81,9 +83,11 @@ def call_so_far(begun: Block, text: str) -> Block:
 
 
 class Part:
-    """A part of an answer that is being streamed: its form on the wire so far, and the pieces that are not in it yet.
+    """A part of a response that is being streamed: its value on the wire so far (`raw`), and the `pieces` that are
+    not in it yet.
 
-    `kind` is what the wire calls it, `index` that of its block, and `key` where the wire has it, on wires that need to know.
+    `kind` is the wire's name for it, `index` that of its block, and `key` its place on the wire, if the wire needs
+    that.
     """
 
     __slots__ = ("index", "key", "kind", "pieces", "raw")
@@ -97,14 +101,14 @@ class Part:
 
     @property
     def text(self) -> str:
-        """What the pieces say."""
+        """The text of the pieces."""
         return "".join(self.pieces)
 
 
 class Due:
-    """The events that have not been given yet: of an answer, and of the blocks of all its choices.
+    """The events that have not been returned yet: of a response, and of the blocks of all its choices.
 
-    `repeated` is a text that goes on, and what its frames share.
+    `repeated` is a text that is being continued, and the common part of its frames.
     """
 
     __slots__ = ("events", "repeated")
@@ -115,10 +119,11 @@ class Due:
 
 
 class Blocks:
-    """The blocks of one answer in the order in which they begin, and the events that say them.
+    """The blocks of one answer in the order in which they begin, and their events.
 
-    `number` is the number of the answer on the wire. Of a block that has not ended `content` holds what began.
-    `current` is the part that ends when something else begins, on wires that do not say where it ends.
+    `number` is the number of the answer on the wire. `content` has the blocks; one that has not ended is there as it
+    began. `lanes` has the place of each block in a whole response. `current` is the part that ends when another begins,
+    on wires that do not mark the end of a part.
     """
 
     __slots__ = ("content", "current", "due", "lanes", "number")
@@ -131,13 +136,14 @@ class Blocks:
         self.current: Part | None = None
 
     def emit(self, event: Event) -> None:
-        """An event of this answer."""
+        """Add an event of this answer."""
         if self.number:
             event["choice"] = self.number
         self.due.events.append(event)
 
     def begin(self, block: Block, lane: Lane | None = None) -> int:
-        """A block begins, and a call says who it is. Gives its index. Without a lane it stands where it began."""
+        """Begin a block, and return its index; a call has its id and name in a second event. Without a lane, the block
+        stays where it began."""
         index = len(self.content)
         self.content.append(block)
         self.lanes.append((0, index) if lane is None else lane)
@@ -147,7 +153,7 @@ class Blocks:
         return index
 
     def more(self, index: int, text: str) -> None:
-        """More of a text, of reasoning, or of the arguments of a call. A block of another type has no pieces."""
+        """Add a piece of a text, of reasoning, or of the arguments of a call. A block of another type has no pieces."""
         block = self.content[index]
         if text and (kind := DELTAS.get(block["type"])) is not None:
             event: Event = {"type": kind, "index": index}
@@ -157,16 +163,16 @@ class Blocks:
             self.emit(event)
 
     def grow(self, part: Part, text: Any) -> None:
-        """A part grows by a piece. What is no text cannot be read."""
+        """Add a piece to a part. Raises `TypeError` for a piece that is no text."""
         part.pieces.append(string(text))
         self.more(part.index, text)
 
     def sign(self, index: int, signature: str) -> None:
-        """The signature of reasoning."""
+        """Add the signature of reasoning."""
         self.emit({"type": "thinking_delta", "index": index, "text": "", "signature": signature})
 
     def end(self, index: int, block: Block) -> None:
-        """A block ends; a call says first what it was."""
+        """End a block; a call has its complete input in an event before the end."""
         self.content[index] = block
         self.due.repeated = None
         if block["type"] == "tool_use":
@@ -178,7 +184,8 @@ class Blocks:
         self.emit({"type": "block_stop", "index": index, "block": block})
 
     def whole(self, block: Block, lane: Lane | None = None, *, silent: bool = False) -> None:
-        """A block that came at once; its events are those of any other. A call of no arguments says them if not `silent`."""
+        """Add a block that arrived at once; its events are those of any other. A call without arguments has a piece
+        with `{}`, unless `silent`."""
         match block["type"]:
             case "text":
                 index = self.begin({**block, "text": ""} if block["text"] else block, lane)
@@ -201,37 +208,38 @@ class Blocks:
     # -- parts that end when something else begins
 
     def open(self, kind: str, block: Block, lane: Lane | None = None, key: Any = None) -> Part:
-        """The part that is streamed from now on."""
+        """Begin a part, which becomes the current one; the part before it ends."""
         self.pause()
         part = self.current = Part(kind, {}, self.begin(block, lane), key)
         return part
 
     def goes_on(self, kind: str, key: Any = None) -> Part | None:
-        """The part that is being streamed, if it is of this kind; without a key, wherever it comes from."""
+        """The current part, if it has this kind and, if given, this key; else None."""
         part = self.current
         return part if part is not None and part.kind == kind and (key is None or part.key == key) else None
 
     def pause(self) -> None:
-        """What is being streamed ends."""
+        """End the current part."""
         part = self.current
         if part is not None:
             self.current = None
             self.end(part.index, self.read(part))
 
     def settle(self) -> None:
-        """What is being streamed stands as far as it came."""
+        """Store the block of the current part as far as it has arrived; the part does not end."""
         part = self.current
         if part is not None:
             self.content[part.index] = self.read(part)
 
     def read(self, part: Part) -> Block:
-        """The block of such a part, as a whole answer would have it."""
+        """The block of such a part, as in a whole response."""
         return {**self.content[part.index], "text": part.text}
 
-    # -- the answer as far as it came
+    # -- the answer so far
 
     def so_far(self, parts: Iterable[Part], read: Callable[[Part], Block]) -> list[Block]:
-        """The blocks as far as they came, with these parts as they are read by now; without what cannot be read."""
+        """The blocks as far as they have arrived, with these `parts` read as far as they are; without parts that
+        cannot be read."""
         content: list[Block | None] = [*self.content]
         for part in parts:
             try:
@@ -241,13 +249,13 @@ class Blocks:
         return [block for block in content if block is not None]
 
     def places(self) -> list[int] | None:
-        """Where each block stands in a whole answer; None when that is where it began."""
+        """The position of each block in a whole response; None if every block is where it began."""
         at = {lane: place for place, lane in enumerate(sorted(set(self.lanes)))}
         places = [at[lane] for lane in self.lanes]
         return None if places == list(range(len(places))) else places
 
     def in_places(self) -> list[Block]:
-        """The blocks in the order of a whole answer; those of one place are one."""
+        """The blocks in the order of a whole response; those of one lane are joined."""
         content: dict[Lane, Block] = {}
         for lane, block in sorted(zip(self.lanes, self.content, strict=True), key=_lane):
             before = content.get(lane)
@@ -263,12 +271,12 @@ def _lane(placed: tuple[Lane, Block]) -> Lane:
 
 
 class Answer:
-    """One streamed answer as far as it came, and the events that its reader has not been given yet.
+    """A streamed response as far as it has arrived, and the events that have not been returned yet.
 
-    A wire says what the data of a frame do to it (`patch`), what of it had arrived (`arrived`), what the mark of an end is
-    (`mark`) and what the end of input (`finish`). `body` are the members around the blocks, `blocks` those of the first answer.
-    Wires that give several answers have them in `choices` by their numbers, and say how one begins (`opened`). `late` says that
-    one has begun before one of a lower number.
+    A wire overrides `patch` (apply the data of a frame) and `arrived` (the response so far), and, if needed, `mark`
+    (the mark behind the last event) and `finish` (the end of input). `body` has the members around the blocks, `blocks`
+    the blocks of the first answer. A wire that returns several answers has them in `choices` by their numbers, and
+    overrides `opened`, which begins one. `late`: an answer has begun before one with a lower number.
     """
 
     MODEL: ClassVar[str] = "model"
@@ -287,7 +295,7 @@ class Answer:
         self._held: list[Event] = []
 
     def take(self, frame: Frame) -> Event | None:
-        """Takes a frame. Gives the one event of a frame that goes on with a text and says nothing else, as most do."""
+        """Take a frame. If it continues a text and has nothing else, as most frames do, return its one event."""
         repeated = self.due.repeated
         if repeated is not None:
             part, repetition = repeated
@@ -307,39 +315,40 @@ class Answer:
         return None
 
     def patch(self, data: Any, frame: Frame) -> None:
-        """Takes the data of a frame."""
+        """Apply the data of a frame."""
         raise NotImplementedError
 
     def repeats(self, part: Part, frame: Frame, *path: str | int, beside: str = "") -> None:
-        """A text of the first answer goes on, and the frame says nothing else: those like it need not be decoded whole.
+        """Note that a frame continues a text of the first answer and has nothing else: similar frames need not be
+        decoded.
 
-        `path` is that of the text, `beside` a member behind it that differs as well, and is counted (`count`).
+        `path` is that of the text. `beside` is a member behind it that differs, too; its value is passed to `count`.
         """
         known = self.due.repeated
         if known is None or known[0] is not part:
             self.due.repeated = part, Repetition(frame.data, *path, beside=beside)
 
     def count(self, usage: Any) -> None:
-        """What the answer has taken so far, as a frame says it."""
+        """Take the usage so far, as a frame states it."""
         raise NotImplementedError
 
     def mark(self) -> None:
-        """The mark behind the last event has come; on most wires it says nothing."""
+        """Handle the mark behind the last event; on most wires it has no meaning."""
 
     def arrived(self) -> dict[str, Any] | None:
-        """The response as far as it came; None before it began."""
+        """The response as far as it has arrived; None before it has begun."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """The input has ended."""
+        """Handle the end of the input; unless a wire overrides it, the response was cut off."""
         self.cut_off()
 
     def opened(self, number: int) -> Any:
-        """An answer of a number begins: its blocks."""
+        """Begin the answer with this number, and return its blocks."""
         raise NotImplementedError
 
     def choice(self, number: Any) -> Any:
-        """The blocks of the answer of a number."""
+        """The blocks of the answer with this number; begins it if it is new."""
         found = self.choices.get(number)
         if found is None:
             self.late = self.late or number != len(self.choices)
@@ -355,7 +364,7 @@ class Answer:
     # -- events
 
     def start(self, number: int = 0) -> None:
-        """An answer begins. What is no text is not known."""
+        """Add the event with which an answer begins. A model or an id that is no text is left out."""
         event: Event = {"type": "message_start"}
         model, identity = self.body.get(self.MODEL), self.body.get(self.IDENTITY)
         if isinstance(model, str) and model:
@@ -369,27 +378,27 @@ class Answer:
         self.due.events.append(event)
 
     def usage(self, usage: dict[str, Any] | None) -> None:
-        """What the answer has taken so far, if that is known."""
+        """Add an event with the usage so far, if that is known."""
         if usage is not None:
             self.due.events.append({"type": "usage_update", "usage": usage})
 
     def complete(self, response: dict[str, Any], places: list[int] | None = None) -> None:
-        """The answer is whole."""
+        """End the response, which is complete."""
         self.last = {"type": "message_complete", "response": response}
         if places is not None:
             self.last["places"] = places
 
     def complete_in_places(self, response: dict[str, Any]) -> None:
-        """The answer is whole, and has its blocks where a whole answer has them."""
+        """End the response, which is complete, with its blocks in the places of a whole response."""
         response["message"]["content"] = self.blocks.in_places()
         self.complete(response, self.blocks.places())
 
     def unreadable(self) -> None:
-        """The stream cannot be read on."""
+        """End with an error: a frame cannot be read."""
         self._broken("invalid_response", "a frame of the stream cannot be read", retryable=False)
 
     def cut_off(self) -> None:
-        """The stream ended too soon."""
+        """End with an error: the stream ended too soon."""
         message = "the stream ended before the response was complete; what had arrived is in the response"
         self._broken("stream_truncated", message, retryable=True)
 
@@ -398,23 +407,24 @@ class Answer:
         self.fail({"category": category, "message": message, "retryable": retryable, "adapter": adapter})
 
     def has_ended(self) -> bool:
-        """Whether no event can follow. Asked by a method: a compiler takes an attribute that was null for null until it is set here."""
+        """Whether no event can follow. It is a method, because a compiler assumes that an attribute which was None
+        stays None until it is set in the same function."""
         return self.last is not None
 
     def fail(self, error: Error) -> None:
-        """The answer failed; what had arrived stands beside the error."""
+        """End with an error, which has the response as far as it had arrived."""
         self.last = {"type": "error", "error": error}
         if self.endpoint.provider:
             error.setdefault("provider", self.endpoint.provider)
         try:
             response = self.arrived()
-        except UNREADABLE:  # what made the frame unreadable stands in the answer already
+        except UNREADABLE:  # the response already holds the value that made the frame unreadable
             response = None
         if response is not None:
             self.last["response"] = response
 
     def partial(self, content: list[Block]) -> dict[str, Any]:
-        """A response of which these blocks had arrived; what is no text is not known."""
+        """A failed response with these blocks, which had arrived. A model or an id that is no text is left out."""
         response = failed({"message": {"role": "assistant", "content": content}})
         model, identity = self.body.get(self.MODEL), self.body.get(self.IDENTITY)
         if isinstance(identity, str):
@@ -424,9 +434,10 @@ class Answer:
         return response
 
     def placed(self, new: list[Event]) -> list[Event]:
-        """The events with the places of their answers for numbers, since numbers may have gaps.
+        """The events that are due, with the positions of their answers in place of the wire's numbers, which may have
+        gaps.
 
-        Those of an answer wait for all that have lower numbers, at the latest to the end.
+        The events of an answer wait until all answers with lower numbers have begun, at most until the end.
         """
         ended = self.last is not None
         places = {number: place for place, number in enumerate(sorted(self.choices)) if ended or number == place}
@@ -445,20 +456,21 @@ class Answer:
             if place := places.get(number, 0):
                 event["choice"] = place
             elif number and self.begun and event["type"] == "message_start":
-                continue  # what turns out to be the first has been said to begin
+                continue  # this answer is the first one after all, and its beginning was already sent
             events.append(event)
         return events
 
 
 def failed(response: dict[str, Any]) -> dict[str, Any]:
-    """A response of which more was to come."""
+    """Mark a response as failed, because it is incomplete."""
     response["finish_reason"] = "error"
     response["message"]["metadata"] = {"status": "error"}
     return response
 
 
 def decoded(answer: Answer) -> Decoder:
-    """The events of an answer, frame by frame. Never raises: what cannot be read is an error with what had arrived."""
+    """Make a decoder of an answer. It never raises: a frame that cannot be read gives an error event with the
+    response so far."""
     return cast("Decoder", _decoded(answer))
 
 
@@ -487,5 +499,5 @@ def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
         if len(events) > 1 or calls.begun:
             events = calls.events(events)
         frame = yield events
-    while True:  # what comes behind the last event is passed over
+    while True:  # frames behind the last event are ignored
         yield []

@@ -1,9 +1,9 @@
 """
-What the writers of streamed answers do alike.
+The code that the writers of streamed responses share.
 
-A block goes out as it comes: its beginning, its pieces by a template of the wire that is rendered once for each block, and
-its end. A wire says what these are. What stands here is what has gone out of each block, and what of it is still to be said
-when it ends, because sources that give blocks whole say nothing in pieces.
+A block is sent as it arrives: its beginning, its pieces, and its end. The wire defines the frames of these; that of a
+piece is a template that is rendered once for each block. This module tracks how much of each block has been sent. When
+a block ends, it sends the rest, because sources that send blocks whole have no pieces.
 """
 
 from collections.abc import Generator, Iterable, Mapping
@@ -22,18 +22,20 @@ Block = dict[str, Any]
 A = TypeVar("A")
 
 NO_ANSWER: Final[Wire] = {"message": {"content": []}}
-"""Stands for an answer of which nothing is known yet."""
+"""In place of an answer of which nothing is known yet."""
 TEXT: Final = "\0"
-"""Stands in a template for the text of a piece."""
+"""In a template, in place of the text of a piece."""
 _QUOTED: Final = json.dumps(TEXT).decode()
 FREE: Final = "free"
-"""A call whose arguments are free text, which becomes one argument when it is complete."""
+"""The `kind` of a call whose arguments are free text; the text becomes one argument when it is complete."""
 
 
 class OpenBlock:
-    """A block that is being told: how it began, what it is by now, and how much of it has gone out.
+    """A block that is being sent: how it began (`begun`), its current state (`block`), and how much of it has been
+    sent.
 
-    `kind` is what the wire calls it and `number` its number there; `sent` counts the characters that went out in pieces.
+    `kind` is the wire's name for it; an empty one means that the block is not sent in pieces. `number` is its number on
+    the wire. `sent` is the number of characters that were sent in pieces.
     """
 
     __slots__ = ("begun", "block", "choice", "index", "kind", "name", "number", "sent", "template")
@@ -51,71 +53,74 @@ class OpenBlock:
 
 
 class Writer:
-    """One answer that is written, with all its choices if the wire has `several`.
+    """Writes one response, with all its choices if the wire has `several`.
 
-    `deltas` say for each kind of block what its pieces are, with `TEXT` for the text; `placed` makes a frame of it. A block
-    of another kind is not told in pieces. The methods below that do nothing are those that a wire fills in.
+    `deltas` has for each kind of block the object of its pieces, with `TEXT` in place of the text; `placed` makes a
+    frame of it. A block of another kind is not sent in pieces. The methods that do nothing are those that a wire
+    overrides.
     """
 
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire] = NOTHING, *, several: bool = False) -> None:
         self.endpoint = endpoint
         self.frames: list[Any] = []
         self.open_blocks: dict[tuple[int, int], OpenBlock] = {}
-        self._going_on: OpenBlock | None = None  # the block of the last piece: most are of the same
+        self._going_on: OpenBlock | None = None  # the block of the last piece: most pieces are of the same block
         self._deltas = deltas
         self._counts: dict[Any, int] = {}
         self._several = several
 
-    # -- what a wire says
+    # -- methods that a wire overrides
 
     def start(self, event: Event) -> None:
-        """The answer begins."""
+        """Write the beginning of the response."""
 
     def usage(self, usage: dict[str, Any]) -> None:
-        """What the answer has taken so far."""
+        """Write or store the usage so far."""
 
     def open(self, open_block: OpenBlock, begun: Wire | None) -> None:
-        """Numbers a block, and writes the frame with which it begins."""
+        """Number a block, and write the frame with which it begins."""
 
     def begun(self, block: Block) -> Wire | None:  # noqa: ARG002
-        """What that frame says of a block that comes in pieces; None where there is no such frame."""
+        """The content of that frame for a block that comes in pieces; None if there is no such frame."""
         return None
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
-        """The frame of what is said of a block: its name and its data."""
+        """The frame for a delta of a block: its name and its data."""
         raise NotImplementedError
 
     def delta(self, open_block: OpenBlock) -> Wire | None:
-        """What a piece of a block is; None when it is not told in pieces."""
+        """The object of a piece of a block; None if the block is not sent in pieces."""
         return self._deltas.get(open_block.kind)
 
     def rest(self, open_block: OpenBlock) -> Iterable[Wire]:  # noqa: ARG002
-        """What no piece said of a block that has ended."""
+        """The deltas of a block that has ended which were not sent in pieces."""
         return ()
 
     def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:  # noqa: ARG002
-        """How a block begins that does not come in pieces, and what is said of it then; None where the wire cannot say it."""
+        """For a block that is not sent in pieces: the content of its first frame, and its delta. None if the wire
+        cannot represent it."""
         return None
 
     def close(self, open_block: OpenBlock) -> None:
-        """Writes the frame with which a block ends."""
+        """Write the frame with which a block ends."""
 
     def complete(self, response: dict[str, Any]) -> None:
-        """The answer is whole."""
+        """Write the end of a complete response."""
         raise NotImplementedError
 
     def fail(self, error: Error) -> None:
-        """The answer failed."""
+        """Write the end of a response that failed."""
         raise NotImplementedError
 
     def frame(self, name: str | None, data: str) -> Any:
-        """A frame; those of server-sent events, where a wire has no others."""
+        """Make a frame; a server-sent event, unless a wire overrides it."""
         return Frame(name, data)
 
-    # -- what all do
+    # -- methods of all wires
 
     def begin(self, open_block: OpenBlock) -> None:
-        """A block begins that comes in pieces; any other is told when it has ended. Free text becomes one argument."""
+        """Begin a block that is sent in pieces; any other is sent when it has ended. A call with free text is marked
+        (`FREE`)."""
         if self.delta(open_block) is None:
             open_block.kind = ""
             return
@@ -124,7 +129,7 @@ class Writer:
             open_block.kind = FREE
 
     def end(self, open_block: OpenBlock) -> None:
-        """A block ends, and all its text has been said."""
+        """End a block; all its text has been sent."""
         if open_block.kind:
             for delta in self.rest(open_block):
                 self.send(open_block, delta)
@@ -137,8 +142,8 @@ class Writer:
             self.close(open_block)
 
     def pieces(self, event: Event) -> list[Any]:
-        """The frames of an event that is a piece of a block, as nearly all are. An answer beside the first has none on wires
-        that give one."""
+        """The frames of an event that is a piece of a block, as nearly all are. On a wire that returns one answer,
+        other choices have no frames."""
         choice: int = event.get("choice") or 0
         index: int = event["index"]
         if choice and not self._several:
@@ -161,7 +166,7 @@ class Writer:
         return frames
 
     def take(self, event: Event, choice: int) -> None:
-        """Writes what an event says that is no piece of a block."""
+        """Write an event that is no piece of a block."""
         self._going_on = None
         match event["type"]:
             case "message_start":
@@ -184,10 +189,10 @@ class Writer:
             case "error":
                 self.fail(event["error"])
             case _:
-                pass  # what a call was says its block; events of later versions
+                pass  # the end of a call, which its block repeats; events of later versions
 
     def unsent(self, open_block: OpenBlock) -> str:
-        """What no piece said of a block that has ended, because its source told it when it was whole."""
+        """The text of a block that has ended which was not sent in pieces, because its source sent the block whole."""
         block = open_block.block
         match block["type"]:
             case "text" | "thinking":
@@ -199,7 +204,7 @@ class Writer:
                 return ""
 
     def unsent_arguments(self, open_block: OpenBlock, call: Wire) -> str:
-        """The arguments of a call of which nothing has been said."""
+        """The arguments of a call of which no piece has been sent."""
         text: str | None = call.get("input_raw")
         if open_block.kind == FREE:
             open_block.kind, open_block.template = "tool_use", None
@@ -209,27 +214,27 @@ class Writer:
         return text
 
     def number(self, of: Any = None) -> int:
-        """The next number of what a wire counts."""
+        """The next number of a counter; `of` is the counter's key."""
         number = self._counts.get(of, 0)
         self._counts[of] = number + 1
         return number
 
     def put(self, name: str | None, data: Wire) -> None:
-        """Writes a frame."""
+        """Write a frame."""
         self.frames.append(self.frame(name, json.dumps(data).decode()))
 
     def send(self, open_block: OpenBlock, delta: Wire) -> None:
-        """Writes what is said of a block."""
+        """Write a delta of a block."""
         name, data = self.placed(open_block, delta)
         self.put(name, data)
 
     def more(self, open_block: OpenBlock, text: str) -> None:
-        """Writes more of a block."""
+        """Write a piece of a block."""
         if (frame := self.piece(open_block, text)) is not None:
             self.frames.append(frame)
 
     def piece(self, open_block: OpenBlock, text: str) -> Any:
-        """The frame of a piece of a block; None when it says nothing, or is not told in pieces."""
+        """The frame of a piece of a block; None if the piece is empty, or the block is not sent in pieces."""
         if not text:
             return None
         template = open_block.template
@@ -247,20 +252,20 @@ class Writer:
 
 
 def model_of(event: Event, endpoint: Endpoint) -> str | None:
-    """The model that gives an answer, as its provider names it; the endpoint's where the event names none."""
+    """The model of a response, as its provider names it; the endpoint's model if the event names none."""
     model: str | None = event.get("model")
     return (model.partition(":")[2] or model) if model else endpoint.model
 
 
-# ---------------------------------------------------------------------------------------------------- events in turn
+# -------------------------------------------------------------------------------------------------- the order of events
 
 MALFORMED: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
-"""What it raises to write events that are not those of the schema."""
+"""The exceptions of writing events that do not fit the schema."""
 
 
 def refuse_event(problem: Exception, event: Any) -> NoReturn:
-    """Raises the error for a stream that cannot be written: the event at hand is malformed, or does not belong where it
-    stands. Events are not checked one by one, only when they fail."""
+    """Raise the error for a stream that cannot be written: an event is malformed, or out of place. Events are not
+    validated one by one, only when writing one has failed."""
     if isinstance(problem, RecursionError):
         raise too_deep() from None
     if (found := malformed_event(event)) is not None:
@@ -274,12 +279,12 @@ _PROSE: Final = frozenset(("text", "thinking"))
 
 
 Encoder = Generator[list[A], StreamEvent | None, None]
-"""Give it events, and None at the end; it gives the frames that each event completes."""
+"""A generator: send it events, and None at the end; it yields the frames that each event completes."""
 
 
 def encoded(writer: Writer, places: str = "") -> "Encoder[Any]":
-    """An encoder by the frames of each event, with one block of an answer after another in each of the `places` of the wire
-    (`InTurn`). An event that is malformed is refused by its type and place."""
+    """Make an encoder of a writer. `places` states which blocks must be sent one after another (`InTurn`). A malformed
+    event is refused with its type and path."""
     turns = InTurn(places)
     due: Any = None
     event: Any = yield []
@@ -298,22 +303,24 @@ def encoded(writer: Writer, places: str = "") -> "Encoder[Any]":
 
 
 class InTurn:
-    """When events are due on a wire with one place for several blocks of an answer. Blocks of other wires may interleave: what
-    belongs to a later one waits until the one before it in this place has ended. While nothing is `waiting`, deltas need not be
-    asked for: they are due when they come.
+    """Decides when events are due on a wire that has one place for several blocks of an answer.
 
-    `places` says what has one place in the wire: `all` blocks, or the `prose` (texts and reasoning); nothing where each has its own.
+    Blocks of other wires may interleave. The events of a later block wait until the block before it in this place has
+    ended. While nothing is `waiting`, a delta is due when it arrives, and the caller need not call `due` for it.
+
+    `places` states which blocks share one place: `all` blocks, or the `prose` (texts and reasoning); it is empty if
+    each block has its own place.
     """
 
     __slots__ = ("_open", "_places", "waiting")
 
     def __init__(self, places: str) -> None:
         self._places = places
-        self._open: dict[int, int] = {}  # the block that has the place, by the answer
+        self._open: dict[int, int] = {}  # by choice, the index of the block that has the place
         self.waiting: dict[tuple[int, int], list[Event]] = {}
 
     def due(self, event: Event) -> list[Event]:
-        """The events that are due when this one comes."""
+        """The events that are due when this event arrives."""
         choice: int = event.get("choice") or 0
         index: int = event.get("index", -1)
         place = (choice, index)

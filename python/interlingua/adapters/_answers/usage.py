@@ -1,8 +1,8 @@
 """
-What an answer took, both ways.
+Reading and writing of the usage of a response.
 
-The contract counts tokens in disjoint buckets; wires count them in their own ways. A wire has a table of the places in which
-each bucket is counted (`Counts`).
+The canonical usage counts tokens in disjoint buckets; each wire counts them in its own way. A wire has a table of the
+places in which each bucket is counted (`Counts`).
 """
 
 from collections.abc import Mapping
@@ -26,13 +26,14 @@ _BUCKETS: Final = (
 )
 _OF_THE_PROMPT: Final = ("cached_input_tokens", "cache_creation_input_tokens")
 _COUNTED: Final = frozenset((*_BUCKETS, "cost_usd", "pricing_version", "latency_ms", "raw"))
-"""The members of a usage that are counted, or that are none of the provider's."""
+"""The members of a usage that are counted, or that are not the provider's."""
 TOTAL: Final = "total"
-"""The bucket of a place that counts the tokens of prompt and answer; it is written only."""
+"""The bucket of a place that counts the tokens of prompt and output together; it is only written."""
 MORE: Final = "more"
-"""That of a place that counts further tokens of the prompt; it is read only."""
+"""The bucket of a place that counts further tokens of the prompt; it is only read."""
 REST: Final = "rest"
-"""That of a place beside the one of what went to a cache for an hour: it counts what went there for less, and is written only."""
+"""The bucket of a place that counts the tokens written to a cache for less than an hour, next to those for an hour;
+it is only written."""
 
 # ---------------------------------------------------------------------------------------------- places
 
@@ -42,8 +43,10 @@ READ: Final = "read"
 
 
 class Place:
-    """Where a bucket is counted: a member of the wire's usage, or a `part` of that object. It is written `ALWAYS`, where it holds
-    more than nothing (`FILLED`), or never (`READ`)."""
+    """The place where a bucket is counted: the member `name` of the wire's usage, or the member `part` of that object.
+
+    `written`: it is written `ALWAYS`, only if the count is not 0 (`FILLED`), or never (`READ`).
+    """
 
     __slots__ = ("bucket", "name", "part", "written")
 
@@ -55,7 +58,7 @@ class Place:
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens, which some write as 10.0 or as a text; None for what is none."""
+    """A number of tokens, which some providers write as 10.0 or as a text; None for any other value."""
     if value is None:
         return None
     if type(value) is not int:
@@ -64,17 +67,19 @@ def count(value: Any) -> int | None:
 
 
 def not_for_an_hour(usage: Mapping[str, Any]) -> int:
-    """What went to a cache for less than an hour."""
+    """The tokens that were written to a cache for less than an hour."""
     created: int = usage.get("cache_creation_input_tokens") or 0
     return max(created - (usage.get("cache_creation_1h_input_tokens") or 0), 0)
 
 
 class Counts:
-    """How a wire counts. Of several places of one bucket the first is read that holds more than nothing, and is not contradicted.
+    """The table of a wire's counts. If a bucket has several places, the first one with a count other than 0 is read;
+    later ones do not change it.
 
-    `with_cache`: the prompt of the wire holds what was read from a cache and written to it. `beside`: its output does not hold
-    the reasoning; the name of a switch of dialects stands for what that says, and where it says nothing, the total tells.
-    `uncounted` are the buckets that it does not count apart.
+    - `with_cache`: the wire's prompt tokens include those that were read from a cache and written to it.
+    - `beside`: the wire's output tokens do not include the reasoning tokens. If it is a text, it is the name of a
+      dialect switch that decides; if a dialect does not have the switch, the reader infers it from the total.
+    - `uncounted`: the buckets that the wire does not count separately.
     """
 
     def __init__(
@@ -91,8 +96,8 @@ class Counts:
     # ------------------------------------------------------------------------------------------ from the wire
 
     def read(self, wire: Wire, endpoint: Endpoint) -> Usage:
-        """The usage in disjoint buckets, with the wire's own object as `raw`. A count that another one contradicts is taken as 0
-        and not as negative."""
+        """Return the usage in disjoint buckets, with the wire's own object as `raw`. If counts contradict each
+        other, so that one would be negative, it is 0."""
         usage: Usage = {"input_tokens": 0, "output_tokens": 0}
         for place in self.sources:
             value = wire.get(place.name)
@@ -120,8 +125,8 @@ class Counts:
     # ------------------------------------------------------------------------------------------ to the wire
 
     def write(self, usage: Usage, endpoint: Endpoint, *, same_origin: bool) -> Wire:
-        """Usage as the wire counts it; the provider's own object, where it counts the same still: an edit may have changed the
-        counts."""
+        """Return the usage as the wire counts it; it is the provider's own object if its counts are still the same,
+        for an edit may have changed them."""
         raw: Any = usage.get("raw")
         if same_origin and type(raw) is dict and _are_alike(self.read(raw, endpoint), usage):
             as_it_came: Wire = raw
@@ -147,8 +152,8 @@ class Counts:
         return wire
 
     def report(self, usage: Usage, written: Any, loss: Loss) -> None:
-        """Reports the buckets that the wire does not count apart, and what it tells instead; of counts as they came nothing is
-        lost."""
+        """Report the buckets that the wire does not count separately, and the counts that it has instead. If the
+        provider's own object was written, no count is lost."""
         if not _COUNTED.issuperset(usage):
             report_not_written(usage, _COUNTED, loss, ("usage",))
         if written is usage.get("raw"):

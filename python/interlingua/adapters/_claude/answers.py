@@ -1,4 +1,4 @@
-"""Answers of Anthropic's models: what is shown of reasoning, and what is reported of the message."""
+"""Responses of Anthropic's models: which reasoning is shown, and which losses of the message are reported."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -12,29 +12,31 @@ from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
 from interlingua.canonical.loss import Path
 
 FINAL: Final = ("length", "content_filter", "refusal")
-"""Why an answer ended, whatever it holds."""
+"""The finish reasons that do not depend on the content of a response."""
 
 
 def content_to_wire(
     response: Item, writing: Writing, path: Path, write: Callable[[Item, Any, Path], Wire | None]
 ) -> list[Wire]:
-    """The content of an answer, each block by the rule of the wire; reports what else its message holds."""
+    """Write the content of a response, each block with the rule of the wire; report the other members of its
+    message."""
     writing.message = message = response["message"]
     wires: list[Wire] = []
     for position, block in enumerate(message["content"]):
         if (wire := write(block, writing, (*path, "message", "content", position))) is not None:
             wires.append(wire)
-    if len(message) > 2:  # most have a role and content alone
+    if len(message) > 2:  # most have only a role and content
         report_beside(message, OF_MESSAGE, writing, (*path, "message"))
     return wires
 
 
 def strict(member: Member) -> Member:
-    """A member that is never of another type: what holds such a one is no answer."""
+    """Return the member, which must have its type: a body with another type there is no response."""
     member.soft = False
     return member
 
 
 def is_shown(block: Item, writing: Writing) -> bool:
-    """Whether reasoning of an answer is of another provider: it is shown without a signature, and could not be taken back."""
+    """Whether reasoning of a response cannot be replayed, such as that of another provider. It is shown without a
+    signature."""
     return block["type"] == "thinking" and not can_replay(block, writing)

@@ -1,6 +1,6 @@
 """
-Blocks: whose reasoning goes back, the arguments of calls that are no object; and the members of items that both wires have, under
-names of their own (`_engine.items`).
+Blocks: which reasoning is replayed, the arguments of calls that are no object, and the members of items that both
+wires have under their own names (`_engine.items`).
 """
 
 from typing import Any, Final
@@ -20,16 +20,17 @@ from interlingua.canonical.loss import Path
 
 
 def refuse_thinking(block: Item, writing: Writing) -> None:
-    """Raises `Refused` for reasoning that is not taken back."""
+    """Raise `Refused` for reasoning that the provider does not accept back."""
     if writing.is_native(block) is False:
         raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
     if not can_replay(block, writing):
-        # an empty signature is what a stream begins with: it proves nothing
+        # a stream begins with an empty signature: it proves nothing
         raise Refused("unsigned_thinking", "the provider accepts reasoning only with its signature")
 
 
 def can_replay(block: Item, writing: Writing) -> bool:
-    """Whether a block is reasoning that goes onto the wire: of this provider, and with a signature where the model wants one."""
+    """Whether a block is reasoning that is written: of this provider, and with a signature if the provider requires
+    one."""
     kind: str = block["type"]
     if kind not in THINKING_TYPES or writing.is_native(block) is False:
         return False
@@ -37,20 +38,20 @@ def can_replay(block: Item, writing: Writing) -> bool:
     return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
 
-# ---------------------------------------------------------------------------------------------- members of items, by rows
+# ---------------------------------------------------------------------------------------- members of items, by rows
 
 
 class NoMeaning(Exception):
-    """A member without which an item has no meaning, and that has none: the item is kept whole."""
+    """A member that an item requires for its meaning has none itself: the item is kept whole."""
 
 
 def _read_no_object(raw: Any, block: Item, _: Reading) -> None:
-    """Arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
+    """Read arguments that are no object: as the JSON of the value, or as the text itself if it is no JSON."""
     block["input_raw"] = raw if type(raw) is str and not _is_json(raw) else arguments_text(raw)
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text is the JSON of a value, as we write it."""
+    """Whether a text is the JSON of a value in our own spelling."""
     try:
         return arguments_text(json.loads(text)) == text
     except InvalidRequest:

@@ -1,4 +1,4 @@
-"""Members of a request, in the direction of the wire."""
+"""Write members of a request."""
 
 from typing import Any, Final
 
@@ -7,9 +7,9 @@ from interlingua.adapters._requests.members import within
 
 
 def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> Any:
-    """A member of sampling in the range that is taken; None for one that is not taken. Both are reported.
+    """Return a sampling setting fitted into the accepted range; None if it is not accepted. Both changes are reported.
 
-    `budgeted`: the model thinks with a fixed budget. `tempered`: a temperature is written already.
+    `budgeted`: the model reasons with a fixed budget. `tempered`: a temperature is written already.
     """
     problem = _refused(name, value, budgeted, tempered, writing)
     if problem is not None:
@@ -35,4 +35,4 @@ def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
     return None
 
 
-_TOP_P: Final = 0.95  # the least that is taken together with reasoning of a fixed budget
+_TOP_P: Final = 0.95  # the lowest value that is accepted together with reasoning of a fixed budget

@@ -1,4 +1,4 @@
-"""What a reader carries with it."""
+"""The state of a reader."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from interlingua.canonical.ids import DERIVED_IDS, IdSource
 
 
 class Reading(_reading.Reading):
-    """What a reader carries on both wires.
+    """The state of a reader of either wire.
 
-    `spellings`: where in the message at hand a text came otherwise than it is written. `toolsets`: the sets of the tools that
-    are called, by the wire ids of the calls. `tools`: for each definition of the request, the positions of the tools that it
-    stands for.
+    `spellings`: the places in the current message where a text has another spelling than the written one. `toolsets`:
+    the sets of the tools that are called, by the wire ids of the calls. `tools`: for each definition of the request,
+    the positions of the tools that it represents.
     """
 
     __slots__ = ("_short", "spellings", "tools", "toolsets")
@@ -27,7 +27,7 @@ class Reading(_reading.Reading):
         self._short = False
 
     def mark(self, hint: Item) -> None:
-        """Looks at a mark for the cache."""
+        """Count a cache mark, and check whether it would be written differently."""
         ttl = hint.get("ttl", "5m")
         self.marks += 1
         if self.marks > MAX_CACHE_MARKS or (ttl != "5m" and (ttl != "1h" or self._short)):

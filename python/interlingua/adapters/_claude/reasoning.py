@@ -1,4 +1,4 @@
-"""How much Anthropic's models may think: effort, budget and mode in the terms that a model takes."""
+"""Reasoning settings of Anthropic's models: effort, budget and mode as a model accepts them."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,8 +18,8 @@ _MIN_BUDGET: Final = 1024
 def chosen(
     reasoning: Reasoning, limit: int | None, modes: tuple[str, ...], forced: bool, body: Item, writing: Writing
 ) -> Reasoning:
-    """What the model takes of a wish for reasoning beside the messages of the body, and a call that is `forced`; what becomes
-    of the wish is reported."""
+    """Return the reasoning settings that the model accepts together with the messages of the body and with a call
+    that is `forced`. Changes of the settings are reported."""
     taken, code = fitted(reasoning, limit, modes, writing.known("reasoning")), "reasoning_mapped"
     if "budget_tokens" in taken and refuses_budget(forced, body.get("messages") or []):
         taken, code = {name: value for name, value in taken.items() if name == "effort"}, "combination"
@@ -30,7 +30,8 @@ def chosen(
 def fitted(
     reasoning: Reasoning, limit: int | None, modes: tuple[str, ...], capabilities: Mapping[str, Any]
 ) -> Reasoning:
-    """What the model takes of a wish for reasoning: `limit` is that of the answer, `modes` are those of the wire."""
+    """Return the reasoning settings that the model accepts: `limit` is that of the response, `modes` are those of the
+    wire."""
     efforts = capabilities.get("effort")
     mode, effort, budget = reasoning.get("mode"), reasoning.get("effort"), reasoning.get("budget_tokens")
     if effort == "none":
@@ -38,7 +39,7 @@ def fitted(
     wish = known_effort(effort)
     effort = fitting(wish, efforts)
     if mode is None and (budget is not None or (wish is not None and effort is None)):
-        mode = "enabled"  # a model without effort: the wish becomes a budget
+        mode = "enabled"  # a model without effort: the requested effort becomes a budget
     mode = _mode(mode, modes, capabilities.get("thinking"))
     if mode == "disabled" and (taken := capabilities.get("effort_without_thinking")) is not None:
         effort = fitting(effort, taken)
@@ -60,12 +61,12 @@ def fitted(
 
 
 def known_effort(effort: str | None) -> str | None:
-    """The word for an effort, as these models know it."""
+    """Return an effort as these models name it; None if they do not have it."""
     return "low" if effort == "minimal" else effort if effort in EFFORTS else None
 
 
 def fitting(effort: str | None, taken: list[str] | None) -> str | None:
-    """The word that the model takes for an effort; it takes all where nothing is known."""
+    """Return the nearest effort that the model accepts; a model of which nothing is known accepts all."""
     return effort if effort is None or taken is None else nearest(effort, EFFORTS, taken)
 
 
@@ -79,7 +80,7 @@ def _mode(mode: str | None, modes: tuple[str, ...], taken: list[str] | None) -> 
 
 
 def _budget(budget: int, least: int, limit: int | None) -> int | None:
-    """A budget that leaves room for an answer; None when there is no room for any."""
+    """Return a budget that leaves room for an answer; None if there is no room for any budget."""
     budget = max(budget, least)
     if limit is None or budget < limit:
         return budget
@@ -89,8 +90,8 @@ def _budget(budget: int, least: int, limit: int | None) -> int | None:
 def refuses_budget(forced: bool, messages: list[Item]) -> bool:
     """Whether the rest of a request on the wire forbids reasoning with a budget.
 
-    It is refused together with a call that is `forced`, with an answer that was begun, and inside a tool loop whose turn
-    does not begin with reasoning, as when another provider began it.
+    The provider refuses it together with a call that is `forced`, with a prefill, and inside a tool loop whose turn
+    does not begin with reasoning (for example because another provider began it).
     """
     if forced or not messages or messages[-1]["role"] == ASSISTANT:
         return True

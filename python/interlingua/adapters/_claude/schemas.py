@@ -1,8 +1,8 @@
 """
-Schemas of tools, and those that are enforced: of strict tools, and of an answer.
+Schemas of tools, and the enforced schemas: those of strict tools and of an answer.
 
-In a schema that is enforced every object is closed, there is `anyOf` and no `oneOf`, and limits of numbers, texts and lists are
-not enforced: they are said in the description instead.
+In an enforced schema every object is closed, and `anyOf` replaces `oneOf`. Limits of numbers, texts and lists are not
+enforced: the description states them instead.
 """
 
 from typing import Any, Final
@@ -23,13 +23,14 @@ from interlingua.adapters._content.schema import (
 )
 from interlingua.canonical.loss import Loss, Path
 
-# ---------------------------------------------------------------------------------------------- of a tool
+# ---------------------------------------------------------------------------------------------- schemas of tools
 
 _UNIONS: Final = ("oneOf", "anyOf", "allOf")
 
 
 def object_at_root(schema: Schema | None, loss: Loss, path: Path) -> Schema:
-    """The schema of a tool's arguments: its root is an object and no union. The same when it is that already."""
+    """Return the schema of a tool's arguments with an object and no union as root; the same object if it is so
+    already."""
     schema = demanded(schema, loss, path)
     if is_object(schema):
         return schema
@@ -43,13 +44,13 @@ def object_at_root(schema: Schema | None, loss: Loss, path: Path) -> Schema:
 
 
 def is_object(schema: Schema) -> bool:
-    """Whether the root of a schema is an object and no union, and its properties, if any, are one as well."""
+    """Whether the root of a schema is an object and no union, and its properties, if any, are a JSON object."""
     if schema.get("type") != "object" or "anyOf" in schema or "oneOf" in schema or "allOf" in schema:
         return False
     return "properties" not in schema or type(schema["properties"]) is dict
 
 
-# ---------------------------------------------------------------------------------------------- that is enforced
+# ---------------------------------------------------------------------------------------------- enforced schemas
 
 PLACES: Final[Places] = {
     **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
@@ -82,7 +83,7 @@ _FORMATS: Final = frozenset(
 
 
 def enforced(schema: Schema, loss: Loss, path: Path) -> Schema:
-    """The schema in the dialect that is enforced."""
+    """Return the schema in the dialect that is enforced."""
     made: Schema = fitted(schema, _ENFORCED, loss, path)
     return made
 

@@ -1,5 +1,5 @@
 """
-Streams from the wire: what the readers of both wires of Claude do alike. Blocks are numbered, and say where they end.
+Read streams: the rules that both wires of Claude share. Blocks are numbered, and the stream marks their ends.
 """
 
 from typing import Any
@@ -13,9 +13,10 @@ from interlingua.canonical.ids import IdSource
 
 
 class ClaudeAnswer(Answer):
-    """The answer so far, and its blocks that are growing, by their numbers on the wire.
+    """The response so far, and its open blocks, by their numbers on the wire.
 
-    A wire says how a block is read that has ended (`read`), and the answer around blocks (`response`).
+    A wire defines how a block that has ended is read (`read`), and how the response around the blocks is read
+    (`response`).
     """
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
@@ -24,36 +25,36 @@ class ClaudeAnswer(Answer):
         self.open: dict[int, Part] = {}
 
     def read(self, part: Part) -> Item:
-        """The block as the unary answer would have it."""
+        """Return the block as it would be in a complete response."""
         raise NotImplementedError
 
     def response(self, content: list[Any]) -> dict[str, Any]:
-        """The answer with these blocks."""
+        """Return the response with these blocks."""
         raise NotImplementedError
 
     def check_begun(self) -> None:
-        """Raises `TypeError` where no message has begun."""
+        """Raise `TypeError` if no message has begun."""
         if not self.begun:
             raise TypeError("no message has begun")
 
     def begin(self, number: Any, kind: str, raw: Wire, block: Item) -> Part:
-        """The block of a number begins."""
+        """Begin the block of a number."""
         if type(number) is not int or number in self.open:
             raise TypeError("the number of a block")
         part = self.open[number] = Part(kind, raw, self.blocks.begin(block))
         return part
 
     def stop(self, number: Any) -> None:
-        """The block of a number ends; some servers say so twice."""
+        """End the block of a number; some servers send its end twice."""
         part = self.open.pop(number, None)
         if part is not None:
             self.blocks.end(part.index, self.read(part))
 
     def stop_all(self) -> None:
-        """All blocks end: the answer is complete, though a server forgot to say so of one."""
+        """End all open blocks: the response is complete, even if the server did not send the end of each block."""
         for number in sorted(self.open):
             self.stop(number)
 
     def arrived(self) -> Wire | None:
-        """The answer as far as it came, without a block that cannot be read."""
+        """Return the response as far as it arrived, without blocks that cannot be read; None if it has not begun."""
         return failed(self.response(self.blocks.so_far(self.open.values(), self.read))) if self.begun else None

@@ -1,5 +1,5 @@
 """
-Streams to the wire: what the writers of both wires of Claude do alike, and what their streams do not say.
+Write streams: the rules that both wires of Claude share, and the losses of their streams.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,13 +15,14 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 Answers = Callable[[types.Response, Endpoint], tuple[Wire, list[Entry]]]
-"""Writes a whole answer."""
+"""Writes a complete response."""
 
 
 class ClaudeWriter(Writer):
-    """The writer of one answer; blocks have the numbers in which they begin. `writing` writes the blocks themselves.
+    """The writer of one response. Blocks are numbered in the order in which they begin. `writing` writes the blocks
+    themselves.
 
-    A wire says how the message begins (`begin_message`).
+    A wire defines how the message begins (`begin_message`).
     """
 
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire], writing: Writing) -> None:
@@ -30,22 +31,22 @@ class ClaudeWriter(Writer):
         writing.same_origin = writing.whole = writing.answering = True
 
     def begin_message(self) -> None:
-        """The message begins, if it has not."""
+        """Begin the message, unless it has begun."""
         raise NotImplementedError
 
     def begin(self, open_block: OpenBlock) -> None:
-        """A block begins, and the message before it."""
+        """Begin a block, and before it the message."""
         self.begin_message()
         super().begin(open_block)
 
     def piece(self, open_block: OpenBlock, text: str) -> Any:
-        """Arguments that are null are none, as some say it."""
+        """Return a piece of a block. Some providers send null for a call without arguments: it is left out."""
         if text == "null" and open_block.kind == "tool_use" and not open_block.sent:
             return None
         return super().piece(open_block, text)
 
     def unsent_arguments(self, open_block: OpenBlock, call: Wire) -> str:
-        """The arguments of a call of which nothing was said; none are not told."""
+        """Return the arguments of a call of which no piece was sent; a call without arguments sends none."""
         has_arguments = call["input"] or "input_raw" in call or open_block.kind == FREE
         return super().unsent_arguments(open_block, call) if has_arguments else ""
 
@@ -53,10 +54,10 @@ class ClaudeWriter(Writer):
 def stream_loss(
     response: types.Response, endpoint: Endpoint, to_wire_response: Answers, bare: tuple[str, ...]
 ) -> tuple[Item, list[Entry], list[Entry]]:
-    """What a stream of an answer does not say: the answer without its blank texts, what is lost of it as a whole, and what its
-    stream loses. Its pieces say what the whole answer cannot: arguments as they were cut, and texts that are blank.
+    """Return the response without its blank texts, the losses of the complete response, and the losses of its stream.
+    The pieces of a stream express what the complete response cannot: arguments as they were cut, and blank texts.
 
-    The content of blocks of the types `bare` goes without members of theirs that have no canonical meaning.
+    The content of blocks of the types `bare` is written without their members that have no canonical meaning.
     """
     answer = _without_blank_texts(data_of(response))
     _, reported = to_wire_response(response_of(answer), endpoint)
@@ -64,7 +65,7 @@ def stream_loss(
 
 
 def _without_blank_texts(response: Item) -> Item:
-    """An answer whose blank texts are none, to learn what else its stream does not say."""
+    """Return a response whose blank texts are replaced by others, to find the other losses of its stream."""
     message = response["message"]
     content = [
         {**block, "text": PROBE} if block["type"] == "text" and not block["text"].strip() else block
@@ -74,8 +75,8 @@ def _without_blank_texts(response: Item) -> Item:
 
 
 def _left_out_of_stream(answer: Item, reported: list[Entry], bare: tuple[str, ...], endpoint: Endpoint) -> list[Entry]:
-    """What a stream does not say of texts and reasoning, beside what was `reported` of a whole answer: marks for the cache,
-    and members without canonical meaning of the blocks of which the content goes `bare`."""
+    """Return the losses of texts and reasoning in a stream, besides those `reported` for the complete response: cache
+    marks, and the members without canonical meaning of blocks of the types `bare`."""
     paths = {entry["path"] for entry in reported}
     loss = Loss()
     for position, block in enumerate(answer["message"]["content"]):

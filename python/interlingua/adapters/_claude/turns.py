@@ -1,10 +1,10 @@
 """
-Messages both ways, as both wires of Anthropic's models have them: canonical messages have five roles, wire messages are turns of
-a user and an assistant, and instructions.
+Read and write messages of both wires of Anthropic's models. Canonical messages have five roles; wire messages are
+turns of a user and an assistant, and instructions.
 
-Reading: each tool result is a message of role tool, the other blocks of a user message are messages of role user.
-Writing: neighbours of one role are one turn; instructions inside the conversation stand in a native system message where the
-model takes one (`_history.turns`).
+Reading: each tool result becomes a message of role tool; the other blocks of a user message become messages of role
+user. Writing: neighbours of one role become one turn. Instructions inside the conversation are written as a native
+system message if the model accepts one (`_history.turns`).
 """
 
 from collections.abc import Callable, Sequence
@@ -26,11 +26,11 @@ from interlingua.canonical.loss import Path, pointer
 # ---------------------------------------------------------------------------------------------- from the wire
 
 Content = Callable[[Any, str, Reading, Path], list[Item]]
-"""Reads the content of a message of a role, as blocks."""
+"""Reads the content of a message of a role as blocks."""
 
 
 def system_from_wire(system: Any, reading: Reading, content: Content) -> Item:
-    """Instructions beside the conversation as its first message."""
+    """Read instructions outside the conversation as its first message."""
     blocks = content(system, SYSTEM, reading, ("system",))
     message = {"role": SYSTEM, "content": blocks}
     if reading.spellings:
@@ -42,9 +42,9 @@ def system_from_wire(system: Any, reading: Reading, content: Content) -> Item:
 def messages_from_wire(
     wires: list[Any], reading: Reading, messages: list[Item], content: Content, *, user_first: bool = False
 ) -> list[int]:
-    """Appends what the wire messages hold; gives the position at which each of them begins.
+    """Append the canonical messages of the wire messages; return the position at which each wire message begins.
 
-    `user_first`: a conversation that begins otherwise is unusual.
+    `user_first`: a conversation that does not begin with the user is unusual.
     """
     starts: list[int] = []
     previous = USER if user_first else ""
@@ -90,7 +90,7 @@ def _keep_spellings(message: Item, reading: Reading, role: str = "") -> None:
 
 
 def _keep_members(wire: Item, message: Item, reading: Reading) -> None:
-    """Keeps the members of a wire message beside role and content; one that is null says nothing."""
+    """Keep the members of a wire message besides role and content; a null member has no content."""
     others = {name: value for name, value in wire.items() if name not in ("role", "content")}
     if fields := {name: value for name, value in others.items() if value is not None}:
         message.setdefault("provider_state", reading.state())["fields"] = fields
@@ -98,20 +98,20 @@ def _keep_members(wire: Item, message: Item, reading: Reading) -> None:
 
 
 def _ends_in_space(answer: Item) -> bool:
-    """Whether an answer that was begun ends in a text that ends in white space, or in none."""
+    """Whether a prefill ends in a text that is empty or ends in white space."""
     block: Item = answer["content"][-1] if answer["content"] else {}
     text: str = block.get("text", "-")
     return not text or text[-1].isspace()
 
 
 def holds_nothing(messages: list[Item]) -> bool:
-    """Whether a conversation that was read has no message of which something is written."""
+    """Whether a conversation that was read has no message that is written."""
     return all(message["role"] == SYSTEM and not has_content(message) for message in messages)
 
 
 class Read(NamedTuple):
-    """What of a wire's request was just read: what it offers, and the tools that each of this is; its instructions, if it has
-    any; its turns, and the position of the message with which each of these begins."""
+    """The parts of a wire's request that was just read: the `offered` definitions, and the positions of the tools of
+    each; its instructions, if it has any; its turns, and the position of the message with which each turn begins."""
 
     offered: list[Any]
     tools: Sequence[Sequence[int]]
@@ -121,7 +121,8 @@ class Read(NamedTuple):
 
 
 def settled_tools(wires: list[Item], of: Sequence[Sequence[int]], writing: Writing, read: Read | None) -> list[Item]:
-    """The tools as they came, as far as they are written as then; of a request that was just read, what is not is kept."""
+    """Return the written tools, with their received spelling restored where it still fits. For a request that was
+    just read, keep the spellings instead."""
     tools: list[Item] = writing.source.get("tools") or []
     if read is None and not any("provider_state" in tool for tool in tools):
         return wires
@@ -138,12 +139,12 @@ W = TypeVar("W", bound=Writing)
 
 
 class Turns(_turns.Turns[W]):
-    """Turns of both wires."""
+    """The turns of both wires."""
 
     __slots__ = ()
 
     def end_answer(self, message: Item, content: list[Item], path: Path) -> None:
-        """A turn that ends in reasoning is refused when it comes back."""
+        """Remove or replace reasoning at the end of an assistant turn: the provider does not accept such a turn."""
         if not is_thinking(content[-1]):
             return
         blocks, writing = message["content"], self.writing
@@ -162,38 +163,41 @@ class Turns(_turns.Turns[W]):
                 content.append(text)
 
     def takes_instructions(self, message: Item, position: int, speaker: str, content: list[Item]) -> bool:
-        """Where the model takes them, or they came so: behind the user or others, and before an answer."""
+        """Whether instructions inside the conversation are written in a system message here. They are if the model
+        accepts them or the request was read so, and if they are after the user or other instructions, and before an
+        assistant turn."""
         writing = self.writing
         given = writing.encoding_of(message).get("in_messages") and not writing.lacks("system_in_messages")
         if not (given or speaker == SYSTEM or writing.capabilities.get("system_in_messages")):
             return False
         if not (self.may_go_on(content) if speaker == ASSISTANT else speaker):
             return False
-        for following in self.order[self.order.index(position) + 1 :]:  # behind them no user may speak
+        for following in self.order[self.order.index(position) + 1 :]:  # no user turn may follow them
             if (role := self.messages[following]["role"]) not in INSTRUCTIONS:
                 return bool(role == ASSISTANT)
         return True
 
     def may_go_on(self, content: list[Item]) -> bool:  # noqa: ARG002
-        """Whether instructions may stand behind this answer."""
+        """Whether instructions may follow this assistant turn."""
         return False
 
     def mark(self, content: list[Item], message: Item, path: Path) -> bool:
-        """Marks the last block of a message, where it is written and takes a mark."""
+        """Mark the last block of a message, if it is written and accepts a mark. Return whether it was marked."""
         blocks = message["content"]
         return bool(blocks) and blocks[-1]["type"] not in UNMARKED_TYPES and self.mark_last(content, message, path)
 
     def mark_last(self, content: list[Item], message: Item, path: Path) -> bool:
-        """Marks the last block of what is written; gives whether all blocks of the message are, and it takes the mark."""
+        """Mark the last written block. Return whether all blocks of the message are written and the block accepts the
+        mark."""
         raise NotImplementedError
 
     def end_conversation(self, content: list[Item], position: int) -> None:
-        """The answer is to continue the last message: it may not end in white space.
+        """Fit the last message, which is a prefill: it must not end in white space.
 
-        Raises `CannotAdapt` where the model does not go on with an answer that was begun.
+        Raises `CannotAdapt` if the model does not continue a prefill.
         """
         blocks, writing = self.messages[position]["content"], self.writing
-        # a turn that paused in the provider's own work goes on from there, whatever the model takes
+        # a turn that paused in the provider's own work continues from there, even if the model accepts no prefill
         paused = bool(blocks) and blocks[-1]["type"] == "opaque" and writing.endpoint.owns(blocks[-1])
         if not paused and writing.lacks("prefill", PREFILL):
             raise CannotAdapt(
@@ -218,7 +222,8 @@ class Turns(_turns.Turns[W]):
             writing.loss.drop(where, "empty_content", "representation", message)
 
     def settle(self, body: Item, read: Read | None) -> None:
-        """Puts back what came otherwise than it is written; of a request that was just read, keeps it."""
+        """Restore the received spellings that differ from the written ones. For a request that was just read, keep them
+        instead."""
         messages, writing = self.messages, self.writing
         if read is None and not any("provider_state" in message for message in messages):
             return
@@ -239,5 +244,5 @@ class Turns(_turns.Turns[W]):
 
 
 def is_thinking(wire: Item) -> bool:
-    """Whether a wire block is reasoning, as either wire spells it."""
+    """Whether a wire block is reasoning, in the spelling of either wire."""
     return wire.get("reasoningContent") is not None or wire.get("type") in THINKING_TYPES

@@ -1,4 +1,4 @@
-"""Words, and values that the other sections share."""
+"""Constants, and the readers of values that the other sections share."""
 
 import re
 from typing import Any, Final
@@ -9,11 +9,11 @@ __all__ = ("SYSTEM", "USER")
 
 Item = dict[str, Any]
 
-# the places that take different blocks, beside SYSTEM and USER; the first is that of messages
+# the places that accept different blocks, besides SYSTEM and USER; the first one is a role of messages
 ASSISTANT, RESULT, DOCUMENT = "assistant", "result", "document"
 THINKING_TYPES: Final = ("thinking", "redacted_thinking")
 UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")
-"""Blocks that take no cache mark."""
+"""The types of blocks that accept no cache mark."""
 
 MAX_CACHE_MARKS: Final = 4
 
@@ -21,26 +21,26 @@ _LIFETIME: Final = re.compile(r"[0-9]+[mh]")
 
 
 def string(value: Any) -> str:
-    """The value, when it is text."""
+    """Return the value if it is a text. Raises `TypeError` if it is not."""
     if type(value) is not str:
         raise TypeError("not a string")
     return value
 
 
 def named(value: Any) -> str:
-    """The value, when it is a name."""
+    """Return the value if it is a name. Raises `TypeError` if it is not."""
     if type(value) is not str or not value:
         raise TypeError("not a name")
     return value
 
 
 def wire_model(model: str | None) -> str | None:
-    """The wire's name of a canonical model id: what stands after the first colon."""
+    """Return the wire's name for a canonical model id: the part after the first colon."""
     return (model.partition(":")[2] or model) if model else None
 
 
 def cache_hint(mark: Any, kind: str) -> Item | None:
-    """The hint that a mark for the cache of this kind is; None when it holds anything that a hint cannot say."""
+    """Return the cache hint for a cache mark of this kind; None if the mark has a member that a hint cannot express."""
     if not isinstance(mark, dict) or mark.get("type") != kind:
         return None
     if len(mark) == 1:

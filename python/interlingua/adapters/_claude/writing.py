@@ -1,4 +1,4 @@
-"""What a writer carries with it: the target, the report, wire ids and names of tools."""
+"""The state of a writer: the target, the report, wire ids and names of tools."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,14 +15,15 @@ from interlingua.canonical.loss import Loss, Path
 _HINT: Final = frozenset(("ttl",))
 
 Mark = tuple[Item, Path | None, Path | None]
-"""The wire item that holds a mark, the path of its hint (None for what goes back verbatim), and the path where the hint stands
-when it is read back (None for the same)."""
+"""The wire item that holds a cache mark, the path of its hint (None for an item that is restored verbatim), and the
+path of the hint when it is read back (None for the same path)."""
 
 
 class Writing(_turns.Writing):
-    """The target and the report, with what both wires of Anthropic's models need besides.
+    """The target, the report, and the further state that both wires of Anthropic's models need.
 
-    `call_ids` and `tool_names` are those that the wire takes, `mark_name` is the member that is a mark for the cache. `marks` are those that are not settled yet.
+    `call_ids` and `tool_names` are those that the wire accepts. `mark_name` is the member for a cache mark. `marks`
+    are the cache marks that are not settled yet.
     """
 
     __slots__ = (
@@ -45,18 +46,18 @@ class Writing(_turns.Writing):
     ) -> None:
         super().__init__(source, endpoint, loss, tool_names, call_ids)
         self.marks: list[Mark] = []
-        self.marks_beside = 0  # that of the request, which stands behind all others
-        self.short = False  # a mark of a short lifetime is written
-        self.swept = False  # marks were taken back
+        self.marks_beside = 0  # the number of marks of the request itself, which come after all others
+        self.short = False  # a mark with a short lifetime has been written
+        self.swept = False  # marks were removed
         self._mark_name = mark_name
         self._taken: set[str] = set()
 
     def reader(self) -> Reading:
-        """A reader of this wire."""
+        """Return a reader of this wire."""
         return Reading(self.endpoint)
 
     def finish(self) -> None:
-        """What is reported at the end, because it refers to whole messages."""
+        """Report the losses that refer to whole messages; they come last."""
         self.settle_marks()
         self.report_merges()
         self.report_moves()
@@ -64,7 +65,7 @@ class Writing(_turns.Writing):
     # ------------------------------------------------------------------------------------------ cache marks
 
     def cache_mark(self, kind: str, hint: Item, where: Path) -> Item | None:
-        """What a mark for the cache says; None for a model that keeps none. `where` is the path of the hint."""
+        """Return the cache mark for a hint; None for a model without cache marks. `where` is the path of the hint."""
         if self.lacks("supports_prompt_caching", MARKS):
             self.loss.drop(where, "cache_hint", "weakened", "the model does not support cache marks")
             return None
@@ -76,14 +77,15 @@ class Writing(_turns.Writing):
         return mark
 
     def unmark(self, item: Item) -> None:
-        """Forgets the mark of an item that is taken back."""
+        """Remove the mark of an item that is removed, and report it."""
         for _, where, to in [mark for mark in self.marks if mark[0] is item]:
             if where is not None and to is not None:
                 self.loss.drop(where, "cache_hint", "weakened", "no block here can hold the mark")
         self.marks = [mark for mark in self.marks if mark[0] is not item]
 
     def settle_marks(self) -> None:
-        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
+        """Keep the last four marks in the order of the prompt, with lifetimes that the wire supports, longer ones
+        first."""
         if not self.marks:
             return
         surplus = 0 if self.whole else len(self.marks) + self.marks_beside - MAX_CACHE_MARKS
@@ -107,7 +109,8 @@ class Writing(_turns.Writing):
             self.loss.move(where, to, "cache_hint", "representation", "the mark is on the last block that it covers")
 
     def settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
-        """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""
+        """Fit the lifetime of a mark into those that the wire supports. Return whether a short one has been written
+        so far."""
         ttl = mark.get("ttl")
         if ttl is None:
             return True
@@ -121,20 +124,20 @@ class Writing(_turns.Writing):
     # ------------------------------------------------------------------------------------------ ids
 
     def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
-        """The wire id of a call, which no other call of the turn has."""
+        """Return the wire id of a call; no other call of the turn has it."""
         wire_id = super().call_id(block, state)
         self._taken.add(wire_id)
         return wire_id
 
     def takes_id(self, wire_id: str) -> bool:
-        """Whether the wire takes the id of a call."""
+        """Whether the wire accepts the id of a call."""
         return wire_id not in self._taken and super().takes_id(wire_id)
 
     def next_turn(self) -> None:
-        """The model speaks again: an id that the provider gave before may come again."""
+        """Begin the next assistant turn: the provider may use an id of an earlier turn again."""
         self._taken.clear()
 
 
 def fitted_lifetime(ttl: str, short: bool) -> str:
-    """How long a mark for the cache lives: five minutes or an hour. Behind a short one none is longer."""
+    """Return the lifetime of a cache mark: five minutes or an hour. After a short one, no mark may be longer."""
     return "1h" if not short and int(ttl[:-1]) * (60 if ttl[-1] == "h" else 1) > 5 else "5m"

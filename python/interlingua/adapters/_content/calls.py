@@ -44,8 +44,8 @@ def call_id(wire: str = "id", write: Write = _write_id, *, always: bool = False,
 
 
 def read_call(row: ItemRow, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
-    """Read a call with its row. `canonical` is its canonical id, if it has one already. `kind` replaces the name in the
-    derivation of the id. `members` are further members of the block.
+    """Read a call with its row. `canonical` is its canonical id, if it has one already. `kind` is the name under
+    which the reader registers the call, if that is not its own name. `members` are further members of the block.
 
     Raises TypeError or KeyError for a value that is no call.
     """
@@ -93,7 +93,7 @@ def result_id(wire: str) -> Member:
     return Member(wire, ("tool_use_id",), read, _write_result_id, needed=True)
 
 
-# ---------------------------------------------------------------------------------------------------- arguments that are an object
+# ---------------------------------------------------------------------------------------- arguments that are an object
 
 Other = Callable[[Any, Block, Any], None]
 
@@ -127,7 +127,7 @@ def object_of(block: Block, writing: Any, path: Path) -> Any:
     return block["input"]
 
 
-# ---------------------------------------------------------------------------------------------------- arguments that are a text
+# ---------------------------------------------------------------------------------------- arguments that are a text
 
 
 def stated(text: str) -> str:

@@ -26,7 +26,7 @@ KINDS: Final = {"image": "images", "audio": "audio", "video": "video", "document
 BYTES, WEB, FILE, TEXT, BLOCKS = "base64", "url", "file_id", "text", "blocks"
 """The kinds of source that at least one wire accepts."""
 
-# ---------------------------------------------------------------------------------------------- what a medium is
+# ---------------------------------------------------------------------------------------------- media types
 
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 IMAGES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
@@ -95,7 +95,7 @@ def _has_ends_of_base64(data: str) -> bool:
     return _BASE64.fullmatch(data[:64]) is not None and _BASE64.fullmatch(data[-64:]) is not None
 
 
-# ---------------------------------------------------------------------------------------------- where a medium is
+# ---------------------------------------------------------------------------------------------- sources
 
 _HTTP: Final = ("https://", "http://")
 _OF_GEMINI: Final = (

@@ -175,7 +175,7 @@ def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) ->
     loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)
 
 
-# ---------------------------------------------------------------------------------------------------- the schemas inside
+# ---------------------------------------------------------------------------------------------- inner schemas
 
 
 def parts(schema: Schema, places: Places) -> Iterator[Any]:
@@ -244,7 +244,7 @@ def are_texts(value: Any) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------------- keywords with an equal
+# ---------------------------------------------------------------------------------------- keywords with an equivalent
 
 
 def as_object(made: Schema, loss: Loss, path: Path) -> None:

@@ -86,7 +86,7 @@ def _is_chosen(request: Mapping[str, Any], name: str) -> bool:
     return choice.get("name") == name or name in (choice.get("names") or ())
 
 
-# ---------------------------------------------------------------------------------------------------- what is asked for
+# ---------------------------------------------------------------------------------------------- the requested search
 
 
 def _asked(tool: Tool) -> _Search | None:
@@ -140,7 +140,7 @@ def _location(value: Any) -> Data:
     return {"type": "approximate", **found} if found else {}
 
 
-# ---------------------------------------------------------------------------------------------------- how it is written
+# ---------------------------------------------------------------------------------------------- the written definition
 
 
 def _anthropic(word: str, search: _Search) -> Data | None:

@@ -4,8 +4,8 @@ The code that all wires share.
 - `items` reads and writes the items of a wire (parts, calls, tools, messages) by rows of members.
 - `verbatim` compares what was read with what is written from it, keeps the differences, and puts them back later.
   `spelling` does this for one value.
-- `reading` and `writing` hold the state of one reader and of one writer. `as_read` tells a writer which members of a
-  request are unedited.
+- `reading` and `writing` hold the state of one reader and of one writer. `as_read` finds out which members of a request
+  are unedited.
 - `kit` has small functions: tables, provider state, reports of state and options, errors, names.
 
 A writer reports what an item holds and the wire has no place for. These functions do so; a writer calls the outermost

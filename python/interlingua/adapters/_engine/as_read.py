@@ -100,7 +100,7 @@ def _copy(value: Any) -> Any:
 
 
 def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
-    """Note in its `encoding` that an item that was just read is unusual; the value may tell in which place. `state`
+    """Note in its `encoding` that an item that was just read is unusual; the value may state in which place. `state`
     makes a provider state."""
     if "provider_state" not in item:
         item["provider_state"] = state()

@@ -53,7 +53,7 @@ class Member:
 
     What happens with an unusual value:
 
-    - `needed`: if it is absent or null, the whole item cannot be read (KeyError or TypeError).
+    - `needed`: if it is absent, or null and not `null`, the whole item cannot be read (KeyError or TypeError).
     - `always`: the wire always writes the member. If it is absent, the item must be compared, for it is written
       otherwise.
     - `null`: null is passed to `read` as a value. Without it, null is the same as absence, and the item must be
@@ -128,7 +128,8 @@ class ItemRow:
     - `mark`: how the mark for the cache is read and written.
     - `beside`: canonical members that the wire writes or reports elsewhere; they are not reported here.
     - `signed`: a member states the signature of the item's provider state, so it is not reported as a loss.
-    - `excludes`: names that a kept member must not have when it is written next to the members of this row.
+    - `excludes`: names that a kept member must not have when it is written next to the members of this row, such as the
+      other kinds of a union.
 
     The row derives its plain shape, which most items have: the tag, and only members whose values have their `plain`
     type. They are in the item itself or in one object (`object`). `_read_plain` reads such an item fast.
@@ -505,8 +506,8 @@ _NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
 
 
 def report_not_written(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
-    """Report the members of a canonical item that its wire has no member for, except those whose value has no effect
-    (null, false, an empty list)."""
+    """Report the members of a canonical item that its wire has no member for, except known ones whose value has no
+    effect (null, false, an empty list)."""
     for name, value in item.items():
         if name in covered:
             continue

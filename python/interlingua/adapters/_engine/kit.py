@@ -303,7 +303,8 @@ def _has_no_effect(adapter: str, name: str, value: Any) -> bool:
 
 
 def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, message: str) -> None:
-    """Report an option that has no meaning here; if it refers to a stored part of the conversation, that part is lost."""
+    """Report an option that has no meaning here; if it refers to a stored part of the conversation, that part is
+    lost."""
     where = ("options", adapter, name)
     if is_stored(adapter, name, value):
         loss.drop(
@@ -354,7 +355,7 @@ def _until(date: str, now: str | None) -> float:
         return -1.0
 
 
-# ---------------------------------------------------------------------------------------------- small shapes
+# ---------------------------------------------------------------------------------------------- small functions
 
 
 def marked(text: str) -> str:

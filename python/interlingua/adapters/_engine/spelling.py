@@ -138,7 +138,7 @@ def _in_camel_case(path: Path, raw: Item, written: Item, spellings: Spellings) -
     return {names.get(name, name): value for name, value in raw.items()} if names else raw
 
 
-# ---------------------------------------------------------------------------------------------- words
+# ------------------------------------------------------------------------------------ other spellings of the same value
 
 LIST: Final = "text"
 """A lone text that came as a list of one part of this type."""

@@ -28,7 +28,10 @@ What is kept of a group is in its home: the first canonical item of the group th
 - `reported`: an imprint of the canonical items of the group and of what was reported of them. It is kept where
   something was reported, for then what is written does not state all that the items mean, and comparing it is not
   enough.
-- `in_request`: something was reported, and the items were those of a request.
+- `in_request`: something was reported, and the items were those of a request. They are put back only in a request of
+  the same origin.
+
+`before` and `past` are kept only with `whole` or `reported`: everything else concerns the home alone.
 """
 
 import re
@@ -135,7 +138,7 @@ def _find_opaque(item: Item, found: list[Any]) -> None:
             _find_opaque(block, found)
 
 
-# ---------------------------------------------------------------------------------------------- what is reported of it
+# ---------------------------------------------------------------------------------------------- the report of an item
 
 
 def _retract(came: Item, items: list[Item], reported: list[Entry], loss: Loss) -> bool:
@@ -318,8 +321,10 @@ class Items:
 
 
 _Group = tuple[int, int, int, list[Any], list[Any]]
-"""The first canonical item, the position past the last one, and the home (each -1 where there is none); the wire items
-that came, and those that are written."""
+"""The first canonical item, the position past the last one, and the home; the wire items that came, and those that are
+written.
+
+A group without canonical items has the range from 0 to 0. The home is -1 as long as nothing of the group is written."""
 
 
 def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions) -> list[_Group]:
@@ -379,7 +384,7 @@ def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[in
     return min(positions) if first < 0 else min(first, *positions), max(past, max(positions) + 1)
 
 
-# ---------------------------------------------------------------------------------------------- what is kept
+# ---------------------------------------------------------------------------------------------- reading what is kept
 
 
 def came_of(item: Item, endpoint: Endpoint) -> Item | None:

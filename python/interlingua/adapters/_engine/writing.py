@@ -174,7 +174,7 @@ class Writing:
         """A reader of the wire that is written, for values that were kept as received."""
         return Reading(self.endpoint)
 
-    # ------------------------------------------------------------------------------------------ what has no place
+    # ------------------------------------------------------------------------------------------ content without a place
 
     def text(self, text: str) -> Item:
         """A text part on the wire for a text that the writer adds."""
@@ -194,7 +194,7 @@ class Writing:
         self.loss.replace(path, value, "filler", "representation", "the wire takes nothing empty here")
         return text
 
-    # ------------------------------------------------------------------------------------------ what was read
+    # --------------------------------------------------------------------------- what was kept when the source was read
 
     def same(self, *members: str) -> bool:
         """Whether members of the request are as they were read from this wire; its provider then validates them, not
@@ -224,7 +224,7 @@ class Writing:
         found: Item = encoding
         return found
 
-    # ------------------------------------------------------------------------------------------ what the target takes
+    # ------------------------------------------------------------------------------------------ what the target accepts
 
     def lacks(self, capability: str, *members: str) -> bool:
         """Whether the model is known not to accept something. Members that were written for the model, and are as they

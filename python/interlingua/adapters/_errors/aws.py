@@ -23,5 +23,5 @@ CATEGORIES: Final = {
     "internalserverexception": "server_error",
     "serviceunavailableexception": "overloaded",
 }
-"""The category of an exception, by its name in lower case: the name begins in upper case in headers or streams and in
-lower case in others."""
+"""The category of an exception, by its name in lower case: headers begin the name in upper case, streams in lower
+case."""

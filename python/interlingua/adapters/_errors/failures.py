@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def by_word(groups: Mapping[T, str]) -> dict[str, T]:
-    """Return a table by word from a table whose values are several words."""
+    """Invert a table whose values are texts of several words: each word becomes a key."""
     return {word: key for key, words in groups.items() for word in words.split()}
 
 

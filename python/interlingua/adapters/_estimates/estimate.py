@@ -41,7 +41,7 @@ _NOT_TEXT: Final = frozenset(("data", "b64_json", "image_url", "signature", "id"
 _PAGE_BYTES: Final = (200_000, 50_000, 4_000)
 """Bytes of a page of a PDF: with large pictures, usual, only compressed text."""
 _TEXT_BYTES: Final = (10, 4.2, 1.2)
-"""Bytes per token of a text that is sent as bytes."""
+"""Bytes per token of a text that is sent as bytes. Packed formats (`_PACKED_BYTES`) have fewer tokens."""
 _PACKED_BYTES: Final = (1_000, 70, 4)
 _SECOND_BYTES: Final = (40_000, 12_000, 3_000)
 """Bytes per second of compressed sound."""
@@ -312,7 +312,7 @@ def _repetition(text: str) -> float:
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _PIECE: Final = 64 << 10
-"""Characters."""
+"""The number of characters that are counted in one step."""
 _ONE_WORD: Final = 1.3
 """The number of tokens that a word may take in addition to the likely ones."""
 _LONG: Final = 2_000

@@ -74,7 +74,7 @@ _KINDS: Final = bytes(_kind(byte) for byte in range(256))
 _CONTINUED: Final = bytes(range(0x80, 0xC0))
 _MEANINGS: Final = bytes(_meaning(pair >> 4, pair & 15) for pair in range(256))
 _MEANINGLESS: Final = bytes(pair for pair, meaning in enumerate(_MEANINGS) if meaning == 0)
-"""Most of a text: letters within words, spaces before them."""
+"""The pairs without weight, which are most of a text: letters within words, spaces before them."""
 
 APART: Final = "\x00"
 """The separator between texts that are counted together; it also precedes the first."""
@@ -88,15 +88,15 @@ class Vocabulary(NamedTuple):
     """The weights of the parts of a text, in tokens, for a family of tokenizers."""
 
     words: tuple[float, float, float, float]
-    """A word; one after a mark; a hump as in camelCase; a further capital."""
+    """The weights of a word; of one after a mark; of a hump as in camelCase; of a further capital."""
     marks: tuple[float, float, float, float]
-    """A number; a further digit; a mark; a further mark."""
+    """The weights of a number; of a further digit; of a mark; of a further mark."""
     spaces: tuple[float, float]
-    """A further space; line ends together."""
+    """The weights of a further space; of consecutive line ends."""
     scripts: tuple[float, ...]
-    """A character of each script, emoji last."""
+    """The weight of a character of each script, emoji last."""
     foreign: float
-    """A word of a foreign language, in addition."""
+    """The additional weight of a word of a foreign language."""
 
 
 def scaled(vocabulary: Vocabulary, words: float, marks: float, scripts: float = 1.0) -> Vocabulary:
@@ -124,7 +124,7 @@ def count(text: str, vocabulary: Vocabulary) -> Count:
     # `load` lets no lone surrogate through; "surrogatepass" still makes this function total
     encoded = text.encode("utf-8", "surrogatepass")
     kinds = encoded.translate(_KINDS) if plain else encoded.translate(_KINDS, _CONTINUED)
-    # one long number: each byte the kind of a character in its low half, that of the one before it in its high half
+    # one long number: each byte has the kind of a character in its low half, that of the one before in its high half
     line = int.from_bytes(kinds, "little")
     meant = (line | line << 12).to_bytes(len(kinds) + 2, "little").translate(_MEANINGS, _MEANINGLESS).count
     word, after_mark, hump, capital = vocabulary.words

@@ -91,7 +91,7 @@ def _refuse_open_end(request: Request, endpoint: Endpoint) -> None:
             )
 
 
-# ---------------------------------------------------------------------------------------------------- closing
+# ---------------------------------------------------------------------------------------------------- closing calls
 
 
 def _missing_results(request: Request, endpoint: Endpoint) -> list[Added]:
@@ -142,7 +142,7 @@ def _result(call: str) -> Message:
     return {"role": "tool", "content": [result]}
 
 
-# ---------------------------------------------------------------------------------------------------- calls of others
+# --------------------------------------------------------------------------------------------- calls of other providers
 
 
 def _results_of_others(messages: list[Message], endpoint: Endpoint) -> frozenset[int]:
@@ -187,7 +187,7 @@ def _ids_of(value: Any) -> set[str]:
 _IDS: Final = ("call_id", "id", "toolUseId")
 
 
-# ---------------------------------------------------------------------------------------------------- what is left
+# --------------------------------------------------------------------------------------------- the messages that remain
 
 
 def _paired_to_wire(

@@ -146,8 +146,8 @@ class Turns(Generic[W]):
       path.
     - `result_to_wire`: writes a result of a tool.
 
-    A message that is being put together is the open wire message. The methods of the first part do nothing special; a
-    wire overrides those that it needs.
+    A message that is being put together is the open wire message. The methods of the first part have the default
+    behaviour; a wire overrides those where it differs.
     """
 
     __slots__ = (
@@ -180,7 +180,7 @@ class Turns(Generic[W]):
         self.of: list[list[int]] = []  # the positions of the messages that each wire message holds
         self.late: list[Any] = []  # for `put_late`: what is written behind the open wire message
 
-    # ------------------------------------------------------------------------------------------ what a wire says itself
+    # ------------------------------------------------------------------------------------ methods that a wire overrides
 
     def put_members(self, state: Item, wire: Item, path: Path) -> None:
         """Write the members that the state of a message holds for this wire."""

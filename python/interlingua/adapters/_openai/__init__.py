@@ -1,1 +1,1 @@
-"""What both wires of OpenAI have in common."""
+"""The rules that both wires of OpenAI share."""

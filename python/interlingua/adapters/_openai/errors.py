@@ -1,4 +1,5 @@
-"""Errors as OpenAI and those who speak its wires tell them: every shape in which they say that something failed, and the one to write."""
+"""Read and write errors of OpenAI and of other servers of its wires: every shape in which they report a failure is
+read, and one is written."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -34,8 +35,8 @@ _DECISIVE: Final = failures.by_word(
         "authentication": "invalid_api_key",
     }
 )
-_DECISIVE.update({word: word for word in failures.GATEWAY_WORDS if word != "cancelled"})  # which has a status
-"""Codes and types that say more than the status."""
+_DECISIVE.update({word: word for word in failures.GATEWAY_WORDS if word != "cancelled"})  # cancelled has a status
+"""Codes and types that are more precise than the status."""
 
 _WORDS: Final = failures.by_word(
     {
@@ -53,7 +54,7 @@ _WORDS: Final = failures.by_word(
         "cancelled": "cancelled",
     }
 )
-"""Codes and types that count where there is no status: in streams, and of answers that failed."""
+"""Codes and types that decide if there is no status: in streams, and in failed responses."""
 
 _OVERFLOW_HINTS: Final = (
     "maximum context length",
@@ -96,11 +97,12 @@ _HINTS: Final[tuple[tuple[str, frozenset[int | None], tuple[str, ...]], ...]] = 
     ("content_filter", frozenset((None, 400, 403)), _FILTER_HINTS),
     ("authentication", frozenset((None, 400)), _KEY_HINTS),
 )
-"""What texts say, where neither a code nor the status says it: category, the statuses that leave it open, the phrases."""
+"""Categories that only the text states: the category, the statuses with which the text decides, and the phrases."""
 
 
 def is_failure(body: Mapping[str, Any]) -> bool:
-    """Whether a body without an answer tells of a failure flatly, or beside a status of its own (MiniMax)."""
+    """Whether a body without an answer reports a failure in its top-level members, or in a status of its own
+    (MiniMax)."""
     if any(isinstance(body.get(name), str) and body[name] for name in ("error_message", "error_type", "error_code")):
         return True
     failed = body.get("base_resp")
@@ -108,10 +110,11 @@ def is_failure(body: Mapping[str, Any]) -> bool:
 
 
 def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
-    """The canonical error of a failed call: any status, any body, pages and nothing included. An error with the status of
-    a success is one of a stream or of an answer that failed: its words decide.
+    """Read the error of a failed provider call: any status and any body, including HTML pages and an empty body. An
+    error with a status of success is one of a stream or of a failed response: its words decide.
 
-    `body` may be parsed JSON, text, bytes or nothing. The provider's own text may hold content, so it is not in `message`.
+    `body` may be parsed JSON, text, bytes or nothing. The provider's own text may hold content, so it is not in
+    `message`.
     """
     lower, parsed = failures.lowered(headers), error_body(body)
     places = _places(parsed)
@@ -133,7 +136,7 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 
 
 def _words(places: list[dict[str, Any]]) -> list[str]:
-    """The provider's own words for the error, the most telling first."""
+    """Return the provider's own words for the error, the most precise first."""
     found: list[str] = []
     for place in places:
         for name in ("code", "type", "status", "error_code", "error_type"):
@@ -144,7 +147,8 @@ def _words(places: list[dict[str, Any]]) -> list[str]:
 
 
 def _places(body: Any) -> list[dict[str, Any]]:
-    """Where the words of an error may be: under `error`, under its inner error, in a list of them, or in the body itself."""
+    """Return the objects that may contain the words of an error: `error`, its inner error, the first of a list, the
+    body itself."""
     if isinstance(body, list):
         return _places(body[0]) if body else []
     if not isinstance(body, dict):
@@ -161,7 +165,7 @@ def _places(body: Any) -> list[dict[str, Any]]:
 
 
 def _path(places: list[dict[str, Any]]) -> str | None:
-    """Where something is wrong, `param`, as a pointer."""
+    """Return the place of the error, `param`, as a pointer."""
     for place in places:
         if (found := place_of(place.get("param"))) is not None:
             return found
@@ -169,7 +173,8 @@ def _path(places: list[dict[str, Any]]) -> str | None:
 
 
 def _facts(places: list[dict[str, Any]], words: list[str]) -> list[str]:
-    """What the body says in words and numbers apart from its sentence: the code, the kind of limit, its size, the place."""
+    """Return the words and numbers of the body besides its sentence: the code, the kind of limit, its size, the
+    place."""
     found = words[:1] + [word for word in words[1:] if word in _TYPES]
     for place in places:
         found += [f"{name} {place[name]}" for name in _LIMITS if type(place.get(name)) is int]
@@ -181,8 +186,8 @@ _LIMITS: Final = ("n_prompt_tokens", "n_ctx")  # llama.cpp
 
 
 def _locations(detail: Any) -> list[str]:
-    """Where a validator found something wrong, and of what type it is, as servers made with FastAPI say it. The place is
-    one in the model of the server, which is not always one in the body."""
+    """Return the place and the type of an error that a validator found, in the format of FastAPI. The place refers to
+    the data model of the server and does not always exist in the body."""
     first = detail[0] if isinstance(detail, list) and detail else None
     if not isinstance(first, dict):
         return []
@@ -193,7 +198,7 @@ def _locations(detail: Any) -> list[str]:
 
 
 def _number(places: list[dict[str, Any]]) -> int | None:
-    """A status that is told inside a body, as OpenRouter does."""
+    """Return a status that is inside a body, as OpenRouter sends it."""
     for place in places:
         for name in ("code", "status", "raw_status_code", "status_code"):
             value = place.get(name)
@@ -242,7 +247,7 @@ _WRITTEN: Final[dict[str, tuple[int, str, str | None]]] = {
     "other": (500, "server_error", "other"),
 }
 _TYPES: Final = frozenset(("requests", "tokens", "timeout", "insufficient_quota"))
-"""Words of OpenAI that are types, beside those that end so."""
+"""Words of OpenAI that are types, besides those that end in `_error`."""
 _FAMILY: Final = ("openai_chat", "openai_responses")
 
 
@@ -265,6 +270,6 @@ _in_stream: Final = failures.in_stream(to_wire_error)
 
 
 def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
-    """The members of the error with which OpenAI would have told it inside a stream: message, type, param and code."""
+    """Return the members of an error as OpenAI reports it inside a stream: message, type, param and code."""
     members: Wire = _in_stream(failure, endpoint)["error"]
     return members

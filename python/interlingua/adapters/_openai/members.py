@@ -1,4 +1,4 @@
-"""Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
+"""Members of a request that have one meaning on both wires of OpenAI: what is written, and especially what is not."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -31,9 +31,9 @@ _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (
 
 
 def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> Any:
-    """A setting that is brought into the range of the wire; some models take none while they reason.
+    """Return a sampling setting fitted into the range of the wire; some models accept none while they reason.
 
-    `reasons` says whether the model will reason, where that is known.
+    `reasons` states whether the model will reason, if that is known.
     """
     lowest, highest = writing.dialect.get("ranges", NOTHING).get(name) or _RANGES[name]
     value = within(name, value, lowest, highest, writing)
@@ -46,13 +46,14 @@ def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: boo
 
 
 def _reasons(writing: Target) -> bool:
-    """Whether the model will reason: as it is asked, else as it does unasked. One of which nothing is known reasons."""
+    """Whether the model will reason: by the request, else by the model's default. An unknown model is assumed to
+    reason."""
     asked = effort(writing.source.get("reasoning") or NOTHING, writing)
     return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
 
 
 def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> Wire | None:
-    """Texts that the provider keeps with the answer."""
+    """Return the texts that the provider stores with the response."""
     message = "the wire accepts texts of up to 512 characters under names of up to 64"
     return kept_metadata(writing, _is_pair, message, _MOST_PAIRS) or None
 
@@ -62,9 +63,9 @@ def _is_pair(key: str, item: Any) -> bool:
 
 
 def effort(value: Mapping[str, Any], writing: Target) -> str | None:
-    """The one word by which these wires ask for reasoning: a budget and a mode are turned into it.
+    """Return the effort, the only reasoning setting of these wires; a budget and a mode are converted into it.
 
-    A word that nobody knows here is none; one that the model does not take becomes the nearest that it takes.
+    An unknown word gives None. An effort that the model does not accept becomes the nearest accepted one.
     """
     asked = value.get("effort")
     if asked is None:
@@ -87,7 +88,7 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
 
 
 def forms(schema: Callable[[Form, Wire, Any], Any]) -> Forms:
-    """The forms of answer that both wires have; `schema` writes the one by a schema."""
+    """Return the formats of an answer that both wires have; `schema` writes the format with a schema."""
     return Forms(schema, _OF_SCHEMAS, text={"type": "text"}, json={"type": "json_object"})
 
 
@@ -95,7 +96,7 @@ _OF_SCHEMAS: Final = ("name", "description", "schema", "strict")
 
 
 def schema_to_wire(value: Form, writing: Target) -> Wire:
-    """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
+    """Write the name, description, schema and strictness of a format. The wire requires a name of a fixed grammar."""
     name = value.get("name")
     path = (FORMAT, "name")
     if name is None:
@@ -119,12 +120,12 @@ def schema_to_wire(value: Form, writing: Target) -> Wire:
 
 
 def beside_tools(value: Any, body: Wire) -> bool:
-    """Whether a word or a switch stands beside tools, without which it is refused."""
+    """Whether a word or a switch comes together with tools; without tools it is refused."""
     return type(value) is not dict and bool(body.get("tools")) and type(body["tools"]) is list
 
 
 def is_choice(value: Any, body: Wire) -> bool:
-    """Whether a word chooses among tools, and they are there."""
+    """Whether a value is a word for a tool choice, and there are tools."""
     return value in ("auto", "none", "required") and beside_tools(value, body)
 
 
@@ -133,12 +134,12 @@ def _is_kept(value: Wire, _: Wire) -> bool:
 
 
 def is_bare_format(value: Wire) -> bool:
-    """Whether a form of answer has a type alone."""
+    """Whether a format of an answer has only a type."""
     return len(value) == 1 and value.get("type") in ("text", "json_object")
 
 
 def is_named_schema(schema: Any) -> bool:
-    """Whether what asks for an answer by a schema has a name that fits, and says no more than is known here."""
+    """Whether a format with a schema has a valid name and only known members."""
     if type(schema) is not dict or None in schema.values() or schema_from_wire(schema) is None:
         return False
     name = schema.get("name")
@@ -157,21 +158,21 @@ SHARED_ROWS: Final[BodyMembers] = {
     "user": BodyMember(Kind.TEXT, "user", plain=()),
     "metadata": BodyMember(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
 }
-"""The members that both wires spell alike."""
+"""The members that have the same spelling on both wires."""
 SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
     "unsupported": ("reasoning", "reasoning_effort"),
     "ranges": tuple(_RANGES),
     "response_formats": ("response_format", "text"),
     "service_tiers": ("service_tier",),
 }
-"""The switches of both wires by which members are written otherwise than they may come."""
+"""The switches of both wires with which members may be written differently than they were received."""
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}
 
 
 def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What asks for an answer by a schema; None when there is more, or something of an unexpected type."""
+    """Read a format with a schema; None if it has other members, or one of an unexpected type."""
     if not schema.keys() <= _SCHEMA_TYPES.keys():
         return None
     present = {name: item for name, item in schema.items() if item is not None}
@@ -181,7 +182,7 @@ def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def report_prefill(position: int, writing: "Target") -> None:
-    """Reports that the answer is not to go on with the turn of the assistant in which the request ends."""
+    """Report that the response will not continue the assistant turn at the end of the request."""
     if writing.dialect.get("prefill"):
         return
     path = ("messages", position, "role")

@@ -1,4 +1,4 @@
-"""Options of both wires of OpenAI: those that have one meaning on both go from one to the other."""
+"""Options of both wires of OpenAI: an option with one meaning on both is carried from one wire to the other."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,7 +20,7 @@ SHARED_MEMBERS: Final = frozenset(
         "stream_options",
     )
 )
-"""OpenAI's own members of both wires that the contract has no word for."""
+"""OpenAI's own members of both wires that have no canonical counterpart."""
 
 
 _SIBLINGS: Final = {"openai_chat": "openai_responses", "openai_responses": "openai_chat"}
@@ -37,7 +37,7 @@ def from_sibling(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
 
 
 def carry_shared(request: Mapping[str, Any], body: Wire, writing: Target) -> set[tuple[str, str]]:
-    """Writes the options that both wires of a provider have with one meaning, and gives them as pairs of adapter and name
+    """Write the options that have one meaning on both wires of a provider, and return them as pairs of adapter and name
     (spec/2-requests.md#shared-options)."""
     endpoint = writing.endpoint
     sibling = _SIBLINGS[endpoint.adapter]

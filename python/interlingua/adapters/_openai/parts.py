@@ -1,5 +1,5 @@
-"""What content of both wires of OpenAI, and images of Cohere's, have in common: where a medium is, marks for the cache, items that
-are kept whole."""
+"""Rules that contents of both wires of OpenAI, and images of Cohere's wire, share: the source of a medium, cache
+marks, and members of items of any kind."""
 
 import re
 from collections.abc import Collection, Container, Mapping
@@ -25,11 +25,11 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-# ---------------------------------------------------------------------------------------------- where a medium is
+# ---------------------------------------------------------------------------------------------- sources of media
 
 
 def address(name: str, *takes: str) -> Member:
-    """A member that says where a medium is: at a web address, in a data URI of its bytes, or under the id of a file."""
+    """Return the member for the source of a medium: a web address, a data URI of its bytes, or the id of a file."""
 
     def read(raw: Any, block: Item, reading: Reading) -> None:
         if type(raw) is not str or "source" in block:
@@ -52,7 +52,8 @@ def address(name: str, *takes: str) -> Member:
 
 
 def located_for(block: Block, taken: Collection[str], writing: Writing) -> Medium:
-    """A medium as a wire says it that has its bytes in a data URI. Raises `Refused` for one that is not taken from where it is."""
+    """Return a medium for a wire that has bytes in a data URI. Raises `Refused` for a source that the wire does not
+    accept."""
     medium = located(block)
     if block["type"] == "image" and medium.kind == BYTES and not (medium.media_type or "image/").startswith("image/"):
         raise Refused("unsupported_source", "this is not a media type of an image")
@@ -65,11 +66,12 @@ def located_for(block: Block, taken: Collection[str], writing: Writing) -> Mediu
 
 
 DETAILS: Final = frozenset(("auto", "low", "high", "original"))
-"""How closely a model of OpenAI can look at an image."""
+"""The levels of detail with which a model of OpenAI can view an image."""
 
 
 def detail(words: Container[str] = DETAILS, instead: str | None = None, *, soft: bool = False) -> Member:
-    """How closely to look at an image, in the words of the wire; what it says `instead` of any other, if anything."""
+    """Return the member for the detail of an image. `words` are the values of the wire; `instead`, if set, replaces
+    any other."""
 
     def write(block: Item, writing: Writing, path: Path) -> Any:
         wished = block.get("detail")
@@ -97,11 +99,11 @@ def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
 
 
 def file_name(*, soft: bool = False) -> Member:
-    """The name of a file."""
+    """Return the member for the name of a file."""
     return by_rule("filename", ("name",), str, _write_file_name, always=True, soft=soft)
 
 
-# ---------------------------------------------------------------------------------------------- marks for the cache
+# ---------------------------------------------------------------------------------------------- cache marks
 
 BREAKPOINT: Final = "prompt_cache_breakpoint"
 MOST_BREAKPOINTS: Final = 4
@@ -112,13 +114,13 @@ _MARK: Final = frozenset(("ttl",))
 
 
 class CacheMark:
-    """Marks for the cache, by the names that a wire has for them."""
+    """Cache marks, by the names that a wire has for them."""
 
     def __init__(self, *names: str) -> None:
         self._names = names
 
     def read(self, fields: Item, item: Item, encoding: Item, reading: Reading) -> None:
-        """Takes a readable mark out of the members that are kept, onto the item."""
+        """Move a readable mark from the kept members to the item."""
         for name in self._names:
             value, mark = fields.get(name), _MARKS[name]
             if type(value) is not dict or not value.items() >= mark.items() or not value.keys() - mark.keys() <= _MARK:
@@ -136,7 +138,7 @@ class CacheMark:
             return
 
     def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Target) -> None:
-        """Puts a mark where it stood, or where the dialect has a place for it."""
+        """Write a mark under the name with which it was read, or under the dialect's name for it."""
         name = encoding.get("cache") or writing.dialect.get("cache_hints")
         loss = writing.loss
         if name not in self._names:
@@ -172,4 +174,4 @@ def _read_index(raw: Any, _: Item, __: Any) -> None:
 
 
 INDEX: Final = Member("index", (), _read_index, lambda item, writing, path: ABSENT, lambda raw: False, soft=True)
-"""The place of an item in its list, which says nothing: it goes back as it came, and is no loss elsewhere."""
+"""The position of an item in its list, which has no meaning: it is written back unchanged, and is no loss elsewhere."""

@@ -1,6 +1,6 @@
 """
-Tools and the choice of tools, as far as both wires of OpenAI mean them alike: what is offered, what may be chosen, and what
-is lost of either. How a tool or a choice is spelt, each wire says itself.
+Tools and the tool choice, as far as they have one meaning on both wires of OpenAI: which tools are offered, which can
+be chosen, and what is lost of both. Each wire defines the spelling itself.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from interlingua.canonical.loss import Path
 
 
 def as_enforced(tool: Tool, path: Path, writing: Target) -> Tool:
-    """A tool without the demand that its schema is enforced, where the provider cannot do that."""
+    """Return a tool without `strict` if the provider cannot enforce its schema; report that."""
     if writing.dialect.get("strict_tools") is False:
         message = "the provider enforces no schema of a function"
         writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
@@ -26,7 +26,7 @@ def as_enforced(tool: Tool, path: Path, writing: Target) -> Tool:
 
 
 def with_required(tool: Tool, writing: Target, path: Path) -> Tool:
-    """A tool with the schema that the provider demands of each."""
+    """Return a tool with a schema, for a provider that requires one for each tool."""
     if tool.get("input_schema") is not None or not writing.dialect.get("parameters_required"):
         return tool
     return {**tool, "input_schema": demanded(None, writing.loss, (*path, "input_schema"))}
@@ -38,8 +38,8 @@ _WORDS: Final = {"auto": "auto", "none": "none", "required": "required", "any": 
 
 
 def choice_from_wire(value: Any, named: Callable[[Any], tuple[str, str] | None]) -> dict[str, Any] | None:
-    """The choice that a wire's value means, None when it means none of ours; `named` gives kind and name of the tool that one
-    names."""
+    """Read a wire's tool choice; None if it has no canonical counterpart. `named` returns the kind and the name of
+    the tool that a value names."""
     if type(value) is str:
         return {"type": _WORDS[value]} if value in _WORDS else None
     if (tool := named(value)) is not None:
@@ -58,7 +58,7 @@ def choice_from_wire(value: Any, named: Callable[[Any], tuple[str, str] | None])
 
 
 def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> None:
-    """Writes `parallel_tool_calls`: only beside tools."""
+    """Write `parallel_tool_calls`, only if there are tools."""
     parallel = request.get("parallel_tool_calls")
     if parallel is None:
         return

@@ -1,4 +1,4 @@
-"""For whom a body of OpenAI's wires is written, what that provider refuses, and by which names and ids it knows calls."""
+"""The target of a body of OpenAI's wires: what the provider refuses, and its names of tools and ids of calls."""
 
 import re
 from typing import Any, Final
@@ -15,10 +15,10 @@ Item = dict[str, Any]
 
 
 class Target(_writing.Writing):
-    """The target and the report, with what both wires of OpenAI need besides.
+    """The target, the report, and the further state that both wires of OpenAI need.
 
-    `breakpoints` counts the cache marks that are written. `call_ids` are the ids of calls that the wire takes, where the
-    provider has no grammar of its own.
+    `breakpoints` counts the cache marks that are written. `call_ids` are the ids of calls that the wire accepts,
+    unless the provider has a grammar of its own.
     """
 
     __slots__ = ("breakpoints",)
@@ -32,11 +32,12 @@ class Target(_writing.Writing):
         self.breakpoints = 0
 
     def takes_marks(self) -> bool:
-        """Whether the item at hand takes a mark for the cache that it did not come with."""
+        """Whether the current item accepts a cache mark that it did not have when it was read."""
         return True
 
     def refuses_strict(self, schema: Any, path: Path) -> bool:
-        """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
+        """Whether a schema cannot be enforced unchanged. If so, it must be sent without `strict`, and that is
+        reported."""
         if schema is None or can_be_enforced(schema):
             return False
         message = "the provider cannot enforce this schema; it is sent without strict"
@@ -44,7 +45,7 @@ class Target(_writing.Writing):
         return True
 
     def writes_free_text(self, block: dict[str, Any]) -> bool:
-        """Whether a call is written as one with free text. One that the provider made goes back so."""
+        """Whether a call is written as one with free text. A free-text call of the provider is written back as one."""
         if block.get("kind") != "custom":
             return False
         state = self.state_of(block)
@@ -53,7 +54,7 @@ class Target(_writing.Writing):
 
 
 def can_be_enforced(schema: Any) -> bool:
-    """Whether the provider enforces a schema as it is (its guide to structured outputs is the source)."""
+    """Whether the provider enforces a schema unchanged (the source is its guide to structured outputs)."""
     at_root = type(schema) is dict and schema.get("type") == "object" and "anyOf" not in schema
     return at_root and holds(schema, PLACES, _is_enforced)
 
@@ -64,7 +65,7 @@ _FORBIDDEN: Final = frozenset(
 
 
 def _is_enforced(schema: Schema) -> bool:
-    """Whether a schema holds no forbidden keyword, and is closed and requires all that it has, if it is an object."""
+    """Whether a schema has no forbidden keyword and, if it is an object, is closed and requires all its properties."""
     if not _FORBIDDEN.isdisjoint(schema):
         return False
     if not _is_object(schema):

@@ -24,11 +24,11 @@ from interlingua.canonical.loss import Loss
 class Body:
     """The members of a wire's body, except the structural ones.
 
-    `apart` are the places of the structural members: messages, tools and, on some wires, instructions. Other
-    functions of the wire read and write them. A place is the name of a member of the body, or a path such as
-    `toolConfig/tools`. The FIRST place must be that of the messages: it stands for the canonical member `messages`,
-    and a body without messages is never plain. A wire whose messages are in several members brings them into one list
-    first, and names that.
+    `apart` are the places of the structural members: messages, tools and, on some wires, instructions and others.
+    `write` does not write them: other functions of the wire do, and they read those without a row in `rows`. A place
+    is the name of a member of the body, or a path such as `toolConfig/tools`. The FIRST place must be that of the
+    messages: it stands for the canonical member `messages`, and a body without messages is never plain. A wire whose
+    messages are in several members brings them into one list first, and names that.
 
     `write` writes the members of a request into a body that already holds the structural ones. `writing` makes the
     `Writing` for it. `always` are members that `write` writes for every request. `switches` maps switches of a
@@ -138,7 +138,7 @@ class Body:
         if endpoint.model is not None or endpoint.capabilities:
             endpoint = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         written: Wire = {self.apart[0]: []}
-        left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
+        left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # of a wrong type
         for place in self.apart:
             item, name = _inner(body, place)
             if item is not None and item.get(name) and not (left and name in (_inner(left, place)[0] or NOTHING)):
@@ -173,7 +173,7 @@ class Body:
         for step in option:
             asked = asked.get(step) if type(asked) is dict else None
         written = [item[name]] if item is not None and name in item else []
-        reported = [{**entry, "message": ""} for entry in loss.about(covered, option)]  # wording is free
+        reported = [{**entry, "message": ""} for entry in loss.about(covered, option)]  # messages have free wording
         return imprint([asked, [request.get(member) for member in covered], written, reported])
 
     def _covered_by(self, place: str) -> tuple[str, ...]:

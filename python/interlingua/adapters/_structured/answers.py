@@ -117,7 +117,7 @@ class AnswerCalls:
                     given.append({**_without(event, "block"), "type": "text_delta", "text": text["text"]})
                 given.append({**event, "block": text})
             case _:
-                pass  # the start and the end of a call; a text has none
+                pass  # the start and the end of a call; a text has no such events
 
     def _ended(self, event: Event) -> Event:
         response = event.get("response")

@@ -60,7 +60,7 @@ def write_with_format(
             return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
     beside: dict[str, Any] | None = wanted
     if (form := _how_it_asked(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
-        # the request is of this wire, but did not use its member for the format: the known capability of the model decides
+        # the request is of this wire, but did not use its member for the format: the model's known capability decides
         beside = _JSON_WANTED if form.get("beside") == _JSON_WANTED else None
         wire, entries = write(_asking(request, beside), endpoint)
     else:
@@ -142,8 +142,8 @@ def _is_unenforced(wanted: dict[str, Any], endpoint: Endpoint) -> bool:
 
 
 def _how_it_asked(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
-    """Return how the request that was read on this wire requested the format, without its member; None if it did
-    not."""
+    """Return how the request, when this wire read it, requested the format in its tools or its instructions; None if
+    it did not."""
     form = encoding_of(request, endpoint).get(NOTE)
     return form if type(form) is dict else None
 
@@ -165,12 +165,12 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
             return None
         asked = _asking(request, form.get("beside"))
         asked["messages"], position = _where_it_stood(request["messages"], text, form)
-        # a text in a message of its own precedes all instructions: instructions that are in `system` now would precede it
+        # a text in its own message precedes all instructions: instructions that are in `system` now would precede it
         if position >= 0 and not ("message" in form and request.get("system")) and is_read_as(asked, request):
             return asked, _ALONE if "message" in form else text, position
         return _with_text(request, text, form.get("beside"), *place_of_end(request["messages"])), text, -1
     except UNREADABLE:
-        return None  # what a caller left in the form is no matter for an error: the form is asked for anew
+        return None  # a kept spelling that a caller damaged is no error: the format is requested again
 
 
 _CALL: Final = "call"
