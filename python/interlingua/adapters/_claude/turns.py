@@ -14,7 +14,8 @@ from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER, Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._engine.as_read import PREFILL, note
+from interlingua.adapters._engine.as_read import PREFILL
+from interlingua.adapters._engine.kit import note_spelling
 from interlingua.adapters._engine.verbatim import Items, keep_spellings
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history import turns as _turns
@@ -65,11 +66,11 @@ def messages_from_wire(
         if reading.spellings:
             _keep_spellings(messages[first], reading, role)
         if role == SYSTEM:
-            note(messages[first], "in_messages", reading.state)
+            note_spelling(messages[first], "in_messages", reading.state)
         if not blocks or (reading.open if role == USER else role == SYSTEM or blocks[-1]["type"] in THINKING_TYPES):
             reading.must_compare = True
         if role == previous and position:
-            note(messages[first], "start", reading.state)
+            note_spelling(messages[first], "start", reading.state)
         if len(wire) > 2:
             _keep_members(wire, messages[first], reading)
         starts.append(first)

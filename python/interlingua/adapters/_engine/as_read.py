@@ -10,7 +10,7 @@ A rule names the members that it is about. If they are as they were read, the ru
 spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING
@@ -97,14 +97,6 @@ def _copy(value: Any) -> Any:
     if type(value) is dict:
         return {name: _copy(item) for name, item in value.items()}
     return [_copy(item) for item in value] if type(value) is list else value
-
-
-def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
-    """Note in its `encoding` that an item that was just read is unusual; the value may state in which place. `state`
-    makes a provider state."""
-    if "provider_state" not in item:
-        item["provider_state"] = state()
-    item["provider_state"].setdefault("encoding", {})[oddity] = value
 
 
 def _value(request: Request, member: str) -> Any:

@@ -6,7 +6,7 @@ The docstring of the package lists the functions that report what is lost of an 
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Generic, TypeVar, cast
 
 from interlingua.canonical import json
@@ -383,6 +383,13 @@ def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[st
 def keep_spelling(state: dict[str, Any], name: str, value: Any) -> None:
     """Keep a spelling in the `encoding` of a provider state."""
     state.setdefault("encoding", {})[name] = value
+
+
+def note_spelling(item: dict[str, Any], name: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
+    """Keep how an item was spelt, in its provider state. If it has none, `state` makes one."""
+    if "provider_state" not in item:
+        item["provider_state"] = state()
+    keep_spelling(item["provider_state"], name, value)
 
 
 def with_spelling(state: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:

@@ -38,6 +38,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+from interlingua.adapters._engine.kit import note_spelling
 from interlingua.adapters._engine.spelling import Item, Spellings, are_same, differences, imprint, with_spellings
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.endpoint import Endpoint
@@ -68,7 +69,9 @@ def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, role: s
     `role` is that of a message on the wire.
     """
     if spellings:
-        _keep(item, {"spellings": spellings, "role": role} if role else {"spellings": spellings}, endpoint)
+        note_spelling(
+            item, CAME, endpoint.state, {"spellings": spellings, "role": role} if role else {"spellings": spellings}
+        )
 
 
 def keep_item(
@@ -83,7 +86,7 @@ def keep_item(
         came = _came(spellings, item, written)
         if reported:
             came["reported"] = _imprint_of([item if says is None else says], reported)
-        _keep(item, came, endpoint)
+        note_spelling(item, CAME, endpoint.state, came)
 
 
 def put_back_item(
@@ -101,12 +104,6 @@ def _came(spellings: Spellings, item: Item, written: Item) -> Item:
         if "role" in item and "role" in written
         else {"spellings": spellings}
     )
-
-
-def _keep(item: Item, came: Item, endpoint: Endpoint) -> None:
-    if "provider_state" not in item:
-        item["provider_state"] = endpoint.state()
-    item["provider_state"].setdefault("encoding", {})[CAME] = came
 
 
 def _put_back(
@@ -242,7 +239,7 @@ class Items:
                     came["past"] = past - home
                 if home > first and (reported or "whole" in came):
                     came["before"] = home - first
-                _keep(self.items[home], came, self.endpoint)
+                note_spelling(self.items[home], CAME, self.endpoint.state, came)
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """Return the written items, each as it came if it is written as it was then; those at the positions `apart`

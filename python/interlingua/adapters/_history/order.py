@@ -16,7 +16,7 @@ An unusual order that was read from the wire is kept; one that an edit made is r
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
-from interlingua.adapters._engine.as_read import note
+from interlingua.adapters._engine.kit import note_spelling
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
@@ -237,13 +237,13 @@ def note_disorder(
                 answered.append(call)
                 past = position + 1
             elif stored is None or position not in stored():
-                note(messages[position], "unasked", state)
+                note_spelling(messages[position], "unasked", state)
         if past - start != len(answered) or answered != [call for call in calls if call in answered]:
-            note(messages[start - 1], _ANSWERS, state, _answers(messages, start, past))
+            note_spelling(messages[start - 1], _ANSWERS, state, _answers(messages, start, past))
     last = calls if messages[-1]["role"] == "assistant" else []
     for call, block in open_calls.items():
         if call not in last:
-            note(block, "unanswered", state)
+            note_spelling(block, "unanswered", state)
 
 
 # ---------------------------------------------------------------------------------------------------- turns

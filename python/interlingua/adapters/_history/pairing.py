@@ -10,8 +10,7 @@ pointers of its report are mapped back to the original request.
 from typing import Any, Final, cast
 
 from interlingua.adapters._contract import Adapter
-from interlingua.adapters._engine.as_read import note
-from interlingua.adapters._engine.kit import encoding_of
+from interlingua.adapters._engine.kit import encoding_of, note_spelling
 from interlingua.adapters._history.order import ANSWER_IT, turns
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -54,7 +53,7 @@ def note_open_end(request: Request, endpoint: Endpoint) -> None:
     if messages and messages[-1]["role"] == "assistant":
         calls = [block["id"] for block in _last_calls(messages).values()]
         if calls:
-            note(request, _UNANSWERED, endpoint.state, calls)
+            note_spelling(request, _UNANSWERED, endpoint.state, calls)
 
 
 def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:

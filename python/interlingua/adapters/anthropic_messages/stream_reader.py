@@ -6,8 +6,7 @@ from interlingua.adapters._answers.stream_reader import Decoder, Part, call_so_f
 from interlingua.adapters._claude.stream_reader import ClaudeAnswer
 from interlingua.adapters._claude.values import ASSISTANT, string
 from interlingua.adapters._content.calls import stated
-from interlingua.adapters._engine.as_read import note
-from interlingua.adapters._engine.kit import Event, Wire, arguments_text, parse_arguments
+from interlingua.adapters._engine.kit import Event, Wire, arguments_text, note_spelling, parse_arguments
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.responses import COUNTS, assembled
@@ -116,7 +115,7 @@ class _Answer(ClaudeAnswer):
         """Return the response with these blocks."""
         response = assembled(self.body, content, self.reading)
         if self.trailer:
-            note(response, "message_stop", self.endpoint.state, self.trailer)
+            note_spelling(response, "message_stop", self.endpoint.state, self.trailer)
         return response
 
     # ------------------------------------------------------------------------------------------ blocks

@@ -32,7 +32,7 @@ from interlingua.adapters._content.media import (
     source,
 )
 from interlingua.adapters._engine.items import Item, ItemRow, Member, inside, opaque, read_item, text, write_item
-from interlingua.adapters._engine.kit import Wire, keep, keep_spelling, within
+from interlingua.adapters._engine.kit import Wire, keep, keep_spelling, note_spelling, within
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, lone_text
 from interlingua.adapters._engine.verbatim import keep_spellings
@@ -198,7 +198,7 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
         case "file":
             block = read_medium(_FILE, part, {"type": "document"}, reading)
             if block["source"]["kind"] == WEB:
-                keep_spelling(block.setdefault("provider_state", reading.state()), "part", kind)
+                note_spelling(block, "part", reading.state, kind)
             return block
         case "video_url":  # it may be sent back to its origin, even when nothing is known of the provider
             return read_medium(_VIDEO, part, _begun("video", part, reading), reading)
@@ -376,7 +376,7 @@ def keep_member(block: Block, member: str, reading: Reading) -> Block:
     """Return a block of an assistant message. A medium keeps the name of the member that held it, to be restored
     there."""
     if block["type"] in KINDS:
-        keep_spelling(block.setdefault("provider_state", reading.state()), "member", member)
+        note_spelling(block, "member", reading.state, member)
         reading.must_compare = reading.must_compare or block["type"] != "image"
     return block
 

@@ -27,7 +27,14 @@ from interlingua.adapters._content.tools import (
     write_tools,
 )
 from interlingua.adapters._engine.items import ItemRow, read_item, tool_name, write_item
-from interlingua.adapters._engine.kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    Wire,
+    encoding_of,
+    keep_spelling,
+    note_spelling,
+    report_replayable_state,
+)
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings
 from interlingua.adapters._history.order import moves_behind
@@ -157,7 +164,7 @@ def leading(items: Any) -> list[Wire]:
 def mark(tools: list[Item], position: int, reading: Reading) -> None:
     """Give tools, which were just read, the spelling of tools that an item declares."""
     for tool in tools:
-        keep_spelling(tool.setdefault("provider_state", reading.state()), DECLARED, position)
+        note_spelling(tool, DECLARED, reading.state, position)
 
 
 def without_tools(item: Wire) -> Wire:
@@ -218,7 +225,7 @@ def found_from_wire(found: list[list[Wire]], offered: list[Item], reading: Readi
         for tool in tools_from_wire(_not_taken(wire, taken), reading, set(taken)):
             if tool.get("kind") == "provider":
                 continue
-            keep_spelling(tool.setdefault("provider_state", reading.state()), _FOUND, True)
+            note_spelling(tool, _FOUND, reading.state)
             taken.add(tool["name"])
             tools.append(tool)
     return tools
