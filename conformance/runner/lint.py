@@ -88,9 +88,14 @@ def _adapters(root: Path) -> Iterator[str]:
     for path in sorted(root.rglob("adapter.json")):
         yield from _against("adapter", path)
         try:
-            schema.Schema(loads(path.read_bytes()).get("answer", {}))
+            about = loads(path.read_bytes())
+            schema.Schema(about.get("answer", {}))
         except (OSError, ValueError, AttributeError) as error:
             yield f"{path.parent.name}/adapter.json: answer: {error}"
+            continue
+        for word in about.get("capabilities", []):
+            if word not in CAPABILITIES:
+                yield f"{path.parent.name}/adapter.json: the capability {word!r} is not one of protocol.md"
 
 
 def _ids(cases: list[Case]) -> Iterator[str]:
@@ -117,10 +122,6 @@ def _needs(cases: list[Case]) -> Iterator[str]:
         for word in case.meta.get("needs", []):
             if word not in CAPABILITIES:
                 yield f"{case.path}: the capability {word!r} is not one of protocol.md"
-    for path in sorted(CASES.rglob("adapter.json")):
-        for word in loads(path.read_bytes()).get("capabilities", []):
-            if word not in CAPABILITIES:
-                yield f"{path.parent.name}/adapter.json: the capability {word!r} is not one of protocol.md"
 
 
 def _flags(cases: list[Case]) -> Iterator[str]:
