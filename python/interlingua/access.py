@@ -14,7 +14,7 @@ import ipaddress
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -30,8 +30,8 @@ from interlingua.meters import Bucket, Meter, Meters, OwnMeters
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MEMBERS = {
-    "name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day", "user_id",
-    "team_id",
+    "name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day",
+    "allow_unpriced", "user_id", "team_id",
 }  # fmt: skip
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -42,6 +42,8 @@ _REMEMBERED = 10_000
 
 K = TypeVar("K")
 V = TypeVar("V")
+IsPriced = Callable[[str], bool]
+"""Whether the price of a model is known, given by its canonical id: `Registry.is_priced`."""
 
 
 class Refused(InterlinguaError):
@@ -84,6 +86,8 @@ class Key:
     budget_usd_per_day: Decimal | None = None
     user_id: str | None = None
     team_id: str | None = None
+    allow_unpriced: bool = False
+    """Whether a key with a budget may use models whose price is not known. Their calls do not count."""
 
     @property
     def principals(self) -> dict[str, str]:
@@ -98,9 +102,33 @@ class Key:
         limits = (self.calls_per_minute, self.tokens_per_minute, self.budget_usd_per_day)
         return any(limit is not None for limit in limits)
 
-    def may_use(self, model: str) -> bool:
-        """Whether the key may use a model, given by its canonical id."""
+    @property
+    def needs_prices(self) -> bool:
+        """Whether the key may only use models whose price is known: else its budget would not hold."""
+        return self.budget_usd_per_day is not None and not self.allow_unpriced
+
+    def covers(self, model: str) -> bool:
+        """Whether the patterns of the key name a model, given by its canonical id."""
         return self.models is None or any(fnmatchcase(model, pattern) for pattern in self.models)
+
+    def may_use(self, model: str, is_priced: IsPriced) -> bool:
+        """Whether the key may use a model, given by its canonical id. `is_priced` is that of the registry."""
+        return self.covers(model) and (not self.needs_prices or is_priced(model))
+
+    def usable(self, models: Sequence[str], is_priced: IsPriced) -> tuple[str, ...]:
+        """The models of a chain that the key may use, in order. Raises `Refused` when there is none."""
+        found = tuple(model for model in models if self.may_use(model, is_priced))
+        if found:
+            return found
+        unpriced = [model for model in models if self.covers(model)]
+        if not unpriced:
+            raise Refused("permission", f"the key {self.name} may not use {', '.join(models)}", 403)
+        raise Refused(
+            "permission",
+            f"the key {self.name} has a budget, and the price of {', '.join(unpriced)} is not known: "
+            "use a model that has a price, or set allow_unpriced of the key",
+            403,
+        )
 
 
 ANYBODY = Key("anybody", "", "anybody")
@@ -205,6 +233,7 @@ def _key(row: Any, path: str) -> Key:
         _limit(row, "tokens_per_minute", path),
         _budget(row, path),
         *(_principal(row, name, path) for name in _PRINCIPALS),
+        allow_unpriced=_allow_unpriced(row, path),
     )
 
 
@@ -237,6 +266,15 @@ def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:
     if not amount.is_finite() or amount < 0:
         raise InvalidRequest('a budget is a decimal as text, such as "5.00"', path=f"{path}/budget_usd_per_day")
     return amount
+
+
+def _allow_unpriced(row: Mapping[str, Any], path: str) -> bool:
+    value = row.get("allow_unpriced", False)
+    if not isinstance(value, bool):
+        raise InvalidRequest("allow_unpriced is true or false", path=f"{path}/allow_unpriced")
+    if value and row.get("budget_usd_per_day") is None:
+        raise InvalidRequest("allow_unpriced belongs to a budget_usd_per_day", path=f"{path}/allow_unpriced")
+    return value
 
 
 class Guesses:

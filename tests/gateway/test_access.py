@@ -127,6 +127,38 @@ async def test_a_budget_holds_for_a_day(serve: Any) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_key_with_a_budget_needs_prices(serve: Any, stream: bool) -> None:
+    """A model without a price is refused before the call, left out of chains and lists; a key may allow it
+    (spec/11-gateway.md#unpriced)."""
+    policy = {"version": 1, "serve": {"both": "openai:unheard-of,anthropic:claude-sonnet-4-6"}}
+    keys = [
+        key(budget_usd_per_day=Decimal(5)),
+        key("lax", OTHER, budget_usd_per_day=Decimal(5), allow_unpriced=True),
+    ]
+    async with serve(SAID, SAID, policy=policy, keys=keys, names=None) as at:
+
+        async def ask(secret: str, model: str) -> Any:
+            body = wires.body("openai_chat", model=model, stream=stream)
+            headers = {"authorization": f"Bearer {secret}"}
+            return await at.http.post("/v1/chat/completions", json=body, headers=headers)
+
+        refused = await ask(SECRET, "openai:unheard-of")
+        assert refused.status_code == 403
+        assert "openai:unheard-of is not known" in refused.text
+        assert "allow_unpriced" in refused.text
+        long_prompts_have_no_rates = await ask(SECRET, "xai:grok-4.5")
+        assert long_prompts_have_no_rates.status_code == 403
+        assert not at.fake.sent
+        assert (await ask(SECRET, "both")).headers["interlingua-model"] == "anthropic:claude-sonnet-4-6"
+        assert (await ask(OTHER, "openai:unheard-of")).status_code == 200
+        listed = (await at.http.get("/xai/v1/models", headers={"x-api-key": SECRET})).json()["data"]
+        assert "grok-4.5" not in {row["id"] for row in listed}
+        listed = (await at.http.get("/xai/v1/models", headers={"x-api-key": OTHER})).json()["data"]
+        assert "grok-4.5" in {row["id"] for row in listed}
+
+
+@pytest.mark.asyncio
 async def test_a_tenant_sees_its_own_calls(serve: Any) -> None:
     """The record of another tenant's call is not there, whoever knows its id (spec/11-gateway.md#call-records)."""
     keys = [key(), key("spy", OTHER)]
@@ -155,6 +187,14 @@ WRONG: dict[str, tuple[Any, str]] = {
         {"keys": [{"name": "a", "sha256": "0" * 64, "budget_usd_per_day": 5}]},
         "/keys/0/budget_usd_per_day",
     ),
+    "a word for true": (
+        {"keys": [{"name": "a", "sha256": "0" * 64, "budget_usd_per_day": "5", "allow_unpriced": "yes"}]},
+        "/keys/0/allow_unpriced",
+    ),
+    "without a budget": (
+        {"keys": [{"name": "a", "sha256": "0" * 64, "allow_unpriced": True}]},
+        "/keys/0/allow_unpriced",
+    ),
     "a user of a name": (
         {"keys": [{"name": "a", "sha256": "0" * 64, "user_id": "ann@example.org"}]},
         "/keys/0/user_id",
@@ -182,13 +222,13 @@ def test_a_file_of_keys_is_read_whole(tmp_path: Path) -> None:
     """All members, and none that prints the digest."""
     row = {
         "name": "a", "sha256": digest(SECRET), "tenant": "t", "models": ["openai:*"],
-        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00",
+        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00", "allow_unpriced": True,
         "user_id": USER, "team_id": TEAM,
     }  # fmt: skip
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({"keys": [row]}))
     [found] = read_keys(file)
-    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM)
+    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM, True)
     assert digest(SECRET) not in repr(found)
 
 

@@ -1,6 +1,7 @@
 """The sessions that a call sees: no method reaches those of another tenant (spec/9-service.md#callers)."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from interlingua.canonical import json
 from interlingua.client import Say
 from interlingua.service import server
 from interlingua.service.callers import caller
+from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import sessions_pb2 as messages
+from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
 from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
 
 from .sessions_served import ACME, CLAUDE, GPT, Calls, Served, info, keys, serving, text_of, told, user
@@ -219,6 +222,28 @@ async def test_the_routed_model_is_held_to_the_key(tmp_path: Path) -> None:
         assert not at.fake.sent
         await at.acme.SwapModel(session_id=chat, model=GPT)
         assert [one async for one in at.acme.GenerateInSession(session_id=chat)][-1].event.HasField("message_complete")
+
+
+async def test_a_key_with_a_budget_needs_prices(tmp_path: Path) -> None:
+    """A model without a price is refused before it is called, also where the session routes to it."""
+    unpriced = "openai:unheard-of"
+    async with serving(tmp_path, Say("Hello!"), who=keys(budget_usd_per_day=Decimal(5))) as at:
+        code, text, _ = await outcome(at.acme.CreateSession(model=unpriced))
+        assert code is grpc.StatusCode.PERMISSION_DENIED
+        assert "allow_unpriced" in text
+        chat = await at.acme.create(model=GPT)
+        named = at.acme.generate(chat, {"messages": [user("Hi.")], "model": unpriced})
+        assert (await outcome(named))[0] is grpc.StatusCode.PERMISSION_DENIED
+        stub = InterlinguaServiceStub(at.channel)  # type: ignore[no-untyped-call]
+        for method, form in (
+            (stub.Generate, service.GenerateRequest),
+            (stub.GenerateStream, service.GenerateStreamRequest),
+        ):
+            request = form(request_json=text_of({"messages": [user("Hi.")]}), target=unpriced)
+            called = method(request, metadata=[("authorization", f"Bearer {ACME}")])
+            assert (await outcome(called))[0] is grpc.StatusCode.PERMISSION_DENIED
+        assert not at.fake.sent
+        assert (await at.acme.say(chat, "Hi."))[-1].HasField("message_complete")
 
 
 async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
