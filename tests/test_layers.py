@@ -35,7 +35,7 @@ ALLOWED: dict[str, list[str]] = {
     "bulk": [*PURE, "sessions"],
     "verbs": [*BELOW_SERVICE, "v1"],
     "meters": ["canonical"],
-    "access": ["canonical", "meters"],
+    "access": ["canonical", "meters", "renewal"],
     "renewal": ["canonical"],
     "service": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1"],
     "gateway": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1", "__init__"],

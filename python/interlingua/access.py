@@ -19,13 +19,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.meters import Bucket, Meter, Meters, OwnMeters
+from interlingua.renewal import Renewed
 
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -184,17 +185,20 @@ def read_signing_secret(file: Path) -> bytes:
 def read_keys(file: Path) -> list[Key]:
     """Read the keys of a file. Raises `InvalidRequest` with the path of the error."""
     try:
-        content = json.loads(file.read_bytes())
+        return _keys(json.loads(file.read_bytes()))
     except OSError as problem:
         raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
+
+
+def _keys(content: Any) -> list[Key]:
     rows: Any = content.get("keys") if isinstance(content, dict) else None
     if not isinstance(rows, list):
-        raise InvalidRequest(f'{file} must hold {{"keys": [...]}}', path="/keys")
+        raise InvalidRequest('must hold {"keys": [...]}', path="/keys")
     if not rows:
         # without keys anyone may call, and an operator who names a file does not mean that
-        raise InvalidRequest(f"{file} holds no key; interlingua key NAME makes one", path="/keys")
+        raise InvalidRequest("holds no key; interlingua key NAME makes one", path="/keys")
     keys = [_key(row, f"/keys/{position}") for position, row in enumerate(rows)]
     for member in ("name", "digest"):
         values = [getattr(key, member) for key in keys]
@@ -336,25 +340,45 @@ def _peer_of(peer: str) -> str:
     return str(mapped) if mapped is not None else str(ipaddress.ip_network((address, 64), strict=False))
 
 
+class Keys:
+    """The keys of a server, by the SHA-256 and by the access key id of each."""
+
+    def __init__(self, keys: Iterable[Key]) -> None:
+        self.by_digest = {key.digest: key for key in keys}
+        self.by_id = {access_key_id(digest): key for digest, key in self.by_digest.items()}
+
+
+def keys_of_file(file: Path, check: Callable[[list[Key]], None] = lambda _: None) -> Renewed[Keys]:
+    """The keys of a file, which is read again when it changes. Raises what `read_keys` raises when it is read first;
+    later, the keys before stay in use. `check` gets the keys whenever they were read."""
+
+    def read() -> Keys:
+        keys = read_keys(file)
+        check(keys)
+        return Keys(keys)
+
+    return Renewed([file], read)
+
+
 class Access:
     """The keys of a server, and the usage of each. Without keys, anybody may use everything.
 
-    `clock` gives seconds, `now` the time of day. Limits and budgets live as long as `meters` do, by default as long as
-    this object. With a `signing_secret`, a key may also be shown by a signature.
+    `keys` do not change, or are those of a file (`keys_of_file`). `clock` gives seconds, `now` the time of day. Limits
+    and budgets live as long as `meters` do, by default as long as this object, also when the keys are read again. With
+    a `signing_secret`, a key may also be shown by a signature.
     """
 
     def __init__(
         self,
-        keys: Iterable[Key] = (),
+        keys: Iterable[Key] | Renewed[Keys] = (),
         *,
         clock: Callable[[], float],
         now: Callable[[], datetime],
         signing_secret: bytes | None = None,
         meters: Meters | None = None,
     ) -> None:
-        self._keys = {key.digest: key for key in keys}
+        self._latest_keys = keys.latest if isinstance(keys, Renewed) else partial(_same, Keys(keys))
         self._signing_secret = signing_secret
-        self._by_id = {} if signing_secret is None else {access_key_id(digest): digest for digest in self._keys}
         self._meters = meters or OwnMeters()
         self._clock = clock
         self._now = now
@@ -363,18 +387,19 @@ class Access:
     @property
     def open(self) -> bool:
         """Whether anybody may call."""
-        return not self._keys
+        return not self._latest_keys().by_digest
 
     def key(self, text: str | None, peer: str = "") -> Key:
         """The key that a peer has shown. Raises `Refused` with the same message for a missing and an unknown key, and
         for any key when the peer has shown too many unknown ones."""
-        if not self._keys:
+        keys = self._latest_keys().by_digest
+        if not keys:
             return ANYBODY
         if not text:
             raise _unknown_key()
         key_digest = digest(text)
         self._guesses.check(peer, key_digest)
-        key = self._keys.get(key_digest)
+        key = keys.get(key_digest)
         if key is None:
             self._guesses.count_failure(peer)
             raise _unknown_key()
@@ -385,12 +410,12 @@ class Access:
         """The key with this id, and the secret to check the signature of a call with. Raises like `key`."""
         if self._signing_secret is None:
             raise Refused("authentication", "this server takes its keys as bearer tokens, and no signatures", 401)
-        key_digest = self._by_id.get(access_key, "")
-        self._guesses.check(peer, key_digest)
-        if not key_digest:
+        key = self._latest_keys().by_id.get(access_key)
+        self._guesses.check(peer, key.digest if key is not None else "")
+        if key is None:
             self._guesses.count_failure(peer)
             raise _unknown_key()
-        return self._keys[key_digest], signing_key(self._signing_secret, key_digest)
+        return key, signing_key(self._signing_secret, key.digest)
 
     def judged(self, key: Key, peer: str, *, valid: bool) -> Key:
         """The key, when the signature of a call is `valid`. Else raises like `key`."""
@@ -399,6 +424,18 @@ class Access:
             raise _unknown_key()
         self._guesses.remember_key(peer, key.digest)
         return key
+
+    def knows(self, key: Key) -> bool:
+        """Whether a key that has made a call is still one of the server's, with the same tenant."""
+        if not key.digest:  # of anybody, or of a certificate
+            return True
+        known = self._latest_keys().by_digest.get(key.digest)
+        return known is not None and known.tenant == key.tenant
+
+    def demand_known(self, key: Key) -> None:
+        """Raises `Refused` for a key that is not one of the server's any more."""
+        if not self.knows(key):
+            raise _unknown_key()
 
     def now(self) -> datetime:
         """The time of day."""
@@ -409,7 +446,7 @@ class Access:
         if not key.limited:
             return
         now = self._clock()
-        with self._meters.of(key.digest) as meter:
+        with self._meters.of(key.name) as meter:
             if key.budget_usd_per_day is not None and self._spent(meter) >= key.budget_usd_per_day:
                 raise Refused("billing", f"the budget of the key {key.name} for this day is used up", 402)
             if key.tokens_per_minute is not None:
@@ -428,7 +465,7 @@ class Access:
         """Count the usage of a call: all of its tokens, cached ones included, and its cost, where it is known."""
         if usage is None or not key.limited:
             return
-        with self._meters.of(key.digest) as meter:
+        with self._meters.of(key.name) as meter:
             if meter.tokens is not None:
                 meter.tokens.left -= tokens(usage)
             if (cost := usage.get("cost_usd")) is not None:
@@ -448,6 +485,10 @@ class Access:
 
 def _unknown_key() -> Refused:
     return Refused("authentication", "this server needs one of its own keys, and the call has none that it knows", 401)
+
+
+def _same(keys: Keys) -> Keys:
+    return keys
 
 
 _BUCKETS = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_creation_input_tokens")

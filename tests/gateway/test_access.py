@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.access import Key, digest, new_key, read_keys
+from interlingua.access import Key, digest, keys_of_file, new_key, read_keys
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.fake import Say
 from interlingua.gateway import server
@@ -173,6 +173,73 @@ async def test_a_tenant_sees_its_own_calls(serve: Any) -> None:
 
 async def _ask(at: Any, headers: dict[str, str]) -> Any:
     return await at.http.post("/v1/messages", json=wires.body("anthropic_messages"), headers=headers)
+
+
+def _write(file: Path, *rows: dict[str, Any]) -> None:
+    file.write_text(json.dumps({"keys": rows}))
+
+
+TEAM_ROW = {"name": "team", "sha256": digest(SECRET)}
+OTHER_ROW = {"name": "other", "sha256": digest(OTHER)}
+
+
+@pytest.mark.asyncio
+async def test_keys_are_read_again_and_their_usage_lasts(
+    serve: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """New keys are known, removed ones refused, a broken file changes nothing; a key of the same name with another
+    secret has spent what the one before has (spec/11-gateway.md#keys-renewal)."""
+    file = tmp_path / "keys.json"
+    limited = {**TEAM_ROW, "budget_usd_per_day": "0.0078"}
+    _write(file, limited)
+    async with serve(*[SAID] * 6, keys=keys_of_file(file), names=None) as at:
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code == 200
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code != 200  # its budget is used up
+        assert (await _ask(at, {"x-api-key": OTHER})).status_code == 401
+        _write(file, limited, OTHER_ROW)
+        assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code != 200
+
+        file.write_text('{"keys": [')
+        with caplog.at_level("WARNING", logger="interlingua"):
+            assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+            file.write_text('{"keys": []}')
+            assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+            file.unlink()
+            assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+        said = [record.getMessage() for record in caplog.records]
+        assert [text for text in said if str(file) in text and "stays in use" in text] == said
+        assert len(said) == 3
+
+        third = new_key()
+        _write(file, {**limited, "sha256": digest(third)})
+        assert (await _ask(at, {"x-api-key": OTHER})).status_code == 401
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code == 401
+        assert "budget" in (await _ask(at, {"x-api-key": third})).text
+        _write(file, {**limited, "sha256": digest(third), "budget_usd_per_day": "5"})
+        assert (await _ask(at, {"x-api-key": third})).status_code == 200
+
+
+@pytest.mark.asyncio
+async def test_a_call_outlives_its_key_and_a_watch_does_not(serve: Any, tmp_path: Path) -> None:
+    """An answer that has begun ends as it would; who watches gets nothing more (spec/11-gateway.md#keys-renewal)."""
+    file = tmp_path / "keys.json"
+    _write(file, TEAM_ROW, OTHER_ROW)
+    slow = Say("One two three four five six seven eight nine ten.", pause=0.05)
+    async with serve(slow, keys=keys_of_file(file), names=None, connected=True) as at:
+        bearer = {"x-api-key": SECRET}
+        body = wires.body("anthropic_messages", stream=True)
+        async with at.http.stream("GET", "/v1/interlingua/live", headers=bearer) as watched:
+            news = watched.aiter_text()
+            assert await anext(news) == ": alive\n\n"
+            async with at.http.stream("POST", "/v1/messages", json=body, headers=bearer) as answer:
+                _write(file, OTHER_ROW)
+                assert "message_stop" in "".join([text async for text in answer.aiter_text()])
+            assert (await _ask(at, bearer)).status_code == 401
+            rest = "".join([text async for text in news])
+        assert '"status":200' not in rest  # the end of the call is not told any more
+        [record] = at.gateway.calls.of("team")
+        assert record.status == 200
 
 
 WRONG: dict[str, tuple[Any, str]] = {

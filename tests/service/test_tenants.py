@@ -10,7 +10,7 @@ import grpc.aio
 import pytest
 import trustme
 
-from interlingua.access import ANYBODY, Access, Key, Refused, digest
+from interlingua.access import ANYBODY, Access, Key, Refused, digest, keys_of_file
 from interlingua.canonical import json
 from interlingua.client import Say
 from interlingua.service import server
@@ -20,7 +20,7 @@ from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
 from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
 
-from .sessions_served import ACME, CLAUDE, GPT, Calls, Served, info, keys, serving, text_of, told, user
+from .sessions_served import ACME, CLAUDE, GPT, OTHER, Calls, Served, info, keys, serving, text_of, told, user
 
 pytestmark = pytest.mark.asyncio
 SERVICE = messages.DESCRIPTOR.services_by_name["SessionService"]
@@ -256,6 +256,21 @@ async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
             await at.acme.say(chat, "And?")
         assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert at.access.key(ACME).name == "acme"
+
+
+async def test_a_watch_ends_with_its_key(tmp_path: Path) -> None:
+    """A key that is removed gets no event more (spec/11-gateway.md#keys-renewal)."""
+    file = tmp_path / "keys.json"
+    rows = [{"name": name, "sha256": digest(secret)} for name, secret in (("acme", ACME), ("other", OTHER))]
+    file.write_bytes(json.dumps({"keys": rows}))
+    async with serving(tmp_path, who=keys_of_file(file)) as at:
+        chat = await at.acme.create()
+        watching = at.acme.WatchSession(session_id=chat)
+        await anext(aiter(watching))
+        file.write_bytes(json.dumps({"keys": rows[1:]}))
+        await at.sessions.of("acme").chat(chat).append(user("Hi."))
+        code, _, _ = await outcome(watching)
+        assert code is grpc.StatusCode.UNAUTHENTICATED
 
 
 async def test_without_keys_there_is_one_tenant(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def serve(
     keys: Annotated[
         Path | None,
         typer.Option(
-            help="File with the keys that clients need for HTTP and for sessions; `interlingua key` makes keys."
+            help="File with the keys that clients need for HTTP and for sessions; reloaded when it changes. `interlingua key` makes keys."
         ),
     ] = None,
     signing_secret: Annotated[
@@ -261,13 +261,13 @@ def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker:
     """Return the keys of a file with their usage meters, which HTTP, gRPC and all workers share."""
     import time
 
-    from interlingua.access import Access, read_keys, read_signing_secret
+    from interlingua.access import Access, keys_of_file, read_signing_secret
     from interlingua.meters import SharedMeters
 
     if signing_secret is not None and keys is None:
         raise InvalidRequest("--signing-secret needs --keys")
     secret = None if signing_secret is None else read_signing_secret(signing_secret)
-    rows = read_keys(keys) if keys is not None else ()
+    rows = keys_of_file(keys) if keys is not None else ()
     meters = None if worker is None else SharedMeters(worker.meters)
     return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret, meters=meters)
 

@@ -305,7 +305,7 @@ class SessionServicer:
         self, request: messages.WatchSessionRequest, context: Context
     ) -> AsyncIterator[messages.WatchSessionResponse]:
         """Return the events of a session."""
-        _, sessions = self._called(context)
+        who, sessions = self._called(context)
         if request.after_revision < 0:
             raise InvalidRequest("a revision must be 0 or more", path="/after_revision")
         interrupt = Interrupt()
@@ -313,6 +313,7 @@ class SessionServicer:
         try:
             with self.calls.watching(lambda: interrupt.stop("shutdown")):
                 async for one in until(events, interrupt):
+                    self._access.demand_known(who.key)
                     yield values.watched(one, as_json=request.json_output)
         finally:
             await events.aclose()
