@@ -16,7 +16,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
@@ -383,11 +383,18 @@ class Access:
         self._clock = clock
         self._now = now
         self._guesses = Guesses(clock)
+        self._unsaved: dict[tuple[str, date], Decimal] | None = None
+        self._learned: dict[tuple[str, date], Decimal] = {}
 
     @property
     def open(self) -> bool:
         """Whether anybody may call."""
         return not self._latest_keys().by_digest
+
+    @property
+    def has_budgets(self) -> bool:
+        """Whether a key has a budget."""
+        return any(key.budget_usd_per_day is not None for key in self._latest_keys().by_digest.values())
 
     def key(self, text: str | None, peer: str = "") -> Key:
         """The key that a peer has shown. Raises `Refused` with the same message for a missing and an unknown key, and
@@ -463,17 +470,51 @@ class Access:
 
     def record(self, key: Key, usage: Mapping[str, Any] | None) -> None:
         """Count the usage of a call: all of its tokens, cached ones included, and its cost, where it is known."""
-        if usage is None or not key.limited:
+        if usage is None:
+            return
+        cost = Decimal(usage.get("cost_usd") or 0)
+        if self._unsaved is not None and cost and key.digest:
+            unsaved = key.name, self.today
+            self._unsaved[unsaved] = self._unsaved.get(unsaved, Decimal(0)) + cost
+        if not key.limited:
             return
         with self._meters.of(key.name) as meter:
             if meter.tokens is not None:
                 meter.tokens.left -= tokens(usage)
-            if (cost := usage.get("cost_usd")) is not None:
-                self._spent(meter)
-                meter.spent += Decimal(cost)
+            self._spent(meter)
+            meter.spent += cost
+
+    @property
+    def today(self) -> date:
+        """The day of budgets, UTC."""
+        return self._now().astimezone(UTC).date()
+
+    def take_spending(self) -> dict[tuple[str, date], Decimal]:
+        """What keys have spent since this was called last, by name and day, in USD; for a store that all servers
+        share. What was spent before the first call is not in it."""
+        taken, self._unsaved = self._unsaved or {}, {}
+        return taken
+
+    def put_spending_back(self, amounts: Mapping[tuple[str, date], Decimal]) -> None:
+        """Give back what was taken and could not be stored."""
+        unsaved = self._unsaved = self._unsaved or {}
+        for place, amount in amounts.items():
+            unsaved[place] = unsaved.get(place, Decimal(0)) + amount
+
+    def learn_spending(self, totals: Mapping[str, Decimal], day: date) -> None:
+        """Learn what keys have spent on a day, by name, in USD, at all servers of the store."""
+        for name, total in totals.items():
+            if self._learned.get((name, day)) == total:
+                continue
+            with self._meters.of(name) as meter:
+                if meter.day < day:
+                    meter.day, meter.spent = day, Decimal(0)
+                if meter.day == day:
+                    meter.spent = max(meter.spent, total)  # what is not stored yet is only here
+        self._learned = {(name, day): total for name, total in totals.items()}
 
     def _spent(self, meter: Meter) -> Decimal:
-        today = self._now().astimezone(UTC).date()
+        today = self.today
         if meter.day != today:
             meter.day, meter.spent = today, Decimal(0)
         return meter.spent

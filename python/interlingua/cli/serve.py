@@ -235,7 +235,7 @@ def serve(
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
     try:
         run_async(
-            _serve(address, client, kept, grpc, http, about, grace, as_json=as_json, orphan=worker is not None),
+            _serve(address, client, kept, access, grpc, http, about, grace, as_json=as_json, orphan=worker is not None),
             serves=True,
         )
     finally:
@@ -324,6 +324,7 @@ async def _serve(
     address: str,
     client: Any,
     sessions: Any,
+    access: Any,
     grpc: Data | None,
     http: Data | None,
     about: Data,
@@ -334,12 +335,17 @@ async def _serve(
 ) -> None:
     """Serve until a signal. With `orphan`, which a worker sets, also stop when the parent process is gone."""
     running: list[Any] = []
+    spending = contextlib.AsyncExitStack()
     stopping = _signalled(running)  # signals are handled from here on, before the servers are announced
     if orphan:
         _end_with_parent(stopping)
     try:
         if sessions is not None:
             await sessions.__aenter__()
+            if not access.open:
+                from interlingua.spending import SharedSpending
+
+                await spending.enter_async_context(SharedSpending(access, sessions))
         if grpc is not None:
             from interlingua.service import server
 
@@ -363,6 +369,7 @@ async def _serve(
     except BaseException as problem:
         for one in running:  # their addresses were not announced
             await one.stop(0)
+        await spending.aclose()
         await _close(client, sessions)
         if isinstance(problem, OSError) and len(running) < (grpc is not None) + (http is not None):
             option = "--host, --port" if len(running) < (grpc is not None) else "--host, --http-port"
@@ -371,6 +378,7 @@ async def _serve(
     await stopping.wait()
     logging.getLogger("interlingua.service").info("draining")
     await asyncio.gather(*(one.stop(grace) for one in running))
+    await spending.aclose()
     await _close(client, sessions)
 
 
