@@ -209,7 +209,7 @@ class _Contents(Turns[Writing]):
 
     def __init__(self, messages: list[Message], writing: Writing) -> None:
         super().__init__(messages, writing, parts_to_wire, result_to_wire, "parts", MODEL, joins=False)
-        self.late = writing.outside
+        self.after_turn = writing.outside
         self.released: list[tuple[Path, str, Path]] = []
 
     def put_system(self, content: list[Wire], body: Wire) -> Wire:
@@ -239,7 +239,7 @@ class _Contents(Turns[Writing]):
                 media = False
         return [*pinned, last] if media else pinned
 
-    def put_late(self, position: int) -> None:
+    def write_after_turn(self, position: int) -> None:
         """Put media that the preceding results cannot contain into a user content of their own."""
         writing = self.writing
         # a message that moves is placed after the media
