@@ -308,11 +308,15 @@ class Turns(Generic[W]):
             moves = moves_behind(self.order, messages, self.first, self.pinned())
             writing.moves += [(source, before, "reordered", WHY, None) for source, before in moves]
 
+    def begin_again(self) -> None:
+        """Discard the wire messages, so that the messages can be written once more."""
+        self.wires, self.of, self.turn = [], [], OpenTurn()
+
     def write_messages(self) -> None:
         """Write the messages in their order. Raises `InvalidRequest` if nothing of them is left."""
         messages, writing, wires, of, member = self.messages, self.writing, self.wires, self.of, self.member
         speakers: dict[str, str] = {"assistant": self.assistant, "user": USER, "tool": USER}
-        turn = self.turn = OpenTurn()
+        turn = self.turn
         position = self.first
         try:
             for position in self.order:

@@ -174,7 +174,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
         if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
             # an edit: the reader would pair the results with other calls by name or position
             writing.begin_again(entries_before)
-            contents.wires, contents.of = [], []
+            contents.begin_again()
             contents.arrange(as_read=False)
             contents.write_messages()
             contents.demand_signatures(writing.model)
