@@ -315,7 +315,6 @@ class Turns(Generic[W]):
     def write_messages(self) -> None:
         """Write the messages in their order. Raises `InvalidRequest` if nothing of them is left."""
         messages, writing, wires, of, member = self.messages, self.writing, self.wires, self.of, self.member
-        speakers: dict[str, str] = {"assistant": self.assistant, "user": USER, "tool": USER}
         turn = self.turn
         position = self.first
         try:
@@ -323,8 +322,11 @@ class Turns(Generic[W]):
                 message = messages[position]
                 role: str = message["role"]
                 blocks: list[Item] = message["content"]
-                speaker = speakers.get(role)
-                if speaker is None:
+                if role == "assistant":
+                    speaker = self.assistant
+                elif role == "user" or role == "tool":
+                    speaker = USER
+                else:
                     role, blocks = self._instructions(message, position)
                     if not role:
                         continue
@@ -359,7 +361,8 @@ class Turns(Generic[W]):
             raise InvalidRequest(why, path=pointer(("messages", position))) from problem
         if turn.speaker == self.assistant:
             self.end_with_assistant(turn.content, of[-1][-1])
-        self._end_turn(len(messages), last=True)
+        if turn.state is not None or not turn.content or self.after_turn:
+            self._end_turn(len(messages), last=True)
         if not wires and not writing.same("messages"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
 
