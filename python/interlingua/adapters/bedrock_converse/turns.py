@@ -61,7 +61,7 @@ class _Turns(claude.Turns[Writing]):
 
     __slots__ = ()
 
-    def begins(self, message: Message) -> bool:
+    def begins_turn(self, message: Message) -> bool:
         # the turns of a request from another wire alternate
         return self.writing.same_origin and bool(self.writing.encoding_of(message).get("start"))
 
