@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
+from interlingua.canonical.errors import NotConfigured, ProviderError
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
@@ -35,6 +35,7 @@ from interlingua.client.stream import Stream
 from interlingua.client.threads import done
 from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
 from interlingua.events import ROUTE_DECIDED, Events
+from interlingua.refusals import no_model
 from interlingua.registry import Connection, Registry, default
 from interlingua.router import Health, decided, in_turn_order, named_chain, turn_model
 
@@ -300,7 +301,7 @@ class Client:
         canonical = request if validated else translate.load(request)
         chosen = model or canonical.get("model")
         if chosen is None:
-            raise InvalidRequest("the request names no model; give one as provider:name", path="/model")
+            raise no_model()
         plan = Plan(
             request=canonical,
             models=self._chain((chosen, *fallbacks), adapter, canonical),

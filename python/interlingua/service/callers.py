@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from typing import Any, Self, cast
 from urllib.parse import unquote
 
-from interlingua.access import Access, Key, Refused, key_of_certificate
+from interlingua.access import Access, Key, key_of_certificate
 from interlingua.client import Client
+from interlingua.refusals import not_for_key
 from interlingua.service.methods import Context
 from interlingua.sessions import Sessions
 
@@ -107,10 +108,5 @@ class _ClientOfKey:
     def _allowed(self, models: tuple[str, ...]) -> list[str]:
         found = [model for model in models if self._key.may_use(model)]
         if not found:
-            raise not_for(self._key, models)
+            raise not_for_key(self._key.name, models)
         return found
-
-
-def not_for(key: Key, models: Iterable[str]) -> Refused:
-    """Return the error for models that a key may not use."""
-    return Refused("permission", f"the key {key.name} may not use {', '.join(models)}", 403)

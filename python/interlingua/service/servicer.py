@@ -18,7 +18,8 @@ from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice, Routing
 from interlingua.client.threads import done
-from interlingua.service.callers import key_of, not_for
+from interlingua.refusals import not_for_key
+from interlingua.service.callers import key_of
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malformed, let_it_finish
 from interlingua.service.methods import stream as _stream
 from interlingua.service.methods import unary as _unary
@@ -167,7 +168,7 @@ def _allowed(choice: Choice, key: Key) -> Choice:
     """Return the choice without the models that a key may not use. Raises `Refused` when none is left."""
     models = tuple(model for model in choice.models if key.may_use(model))
     if not models:
-        raise not_for(key, choice.models)
+        raise not_for_key(key.name, choice.models)
     return choice if len(models) == len(choice.models) else replace(choice, models=models)
 
 

@@ -16,8 +16,9 @@ from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice
 from interlingua.client.threads import done, size_of
+from interlingua.refusals import not_for_key
 from interlingua.service import session_values as values
-from interlingua.service.callers import Caller, CallersSessions, caller, not_for
+from interlingua.service.callers import Caller, CallersSessions, caller
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malformed, let_it_finish, stream, unary
 from interlingua.sessions import Appended, Chat, SessionNotFound, SessionStream, appending, turns
 from interlingua.sessions.calls import CANCELLED, FAILED, PENDING, SUCCEEDED
@@ -97,7 +98,7 @@ class SessionServicer:
         if request.member_id:
             found = await sessions.find(values.plain_text(request.member_id, "member_id"))
             if found is None:
-                raise SessionNotFound("there is no such message or tool call")
+                raise SessionNotFound("message or tool call")
         return messages.GetSessionResponse(session=values.session(await sessions.info(found or "")))
 
     @unary
@@ -254,7 +255,7 @@ class SessionServicer:
         """List tool calls."""
         _, sessions = self._called(context)
         if request.status and request.status not in _STATUSES:
-            raise InvalidRequest(f"the status of a call is one of {', '.join(_STATUSES)}", path="/status")
+            raise InvalidRequest(f"status must be one of {', '.join(_STATUSES)}", path="/status")
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
         rows = await chat.calls(request.status or None)
         return messages.ListToolCallsResponse(calls=[values.tool_call(row) for row in rows])
@@ -361,7 +362,7 @@ def _demand_allowed(who: Caller, sessions: CallersSessions, model: str) -> None:
     with adapting.field_of_call("model"):
         named = sessions.one_model(model)
     if not who.key.may_use(named):
-        raise not_for(who.key, [named])
+        raise not_for_key(who.key.name, [named])
 
 
 def _without_response(event: Data, problem: MessageTooLarge) -> Data:
