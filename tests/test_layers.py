@@ -36,8 +36,9 @@ ALLOWED: dict[str, list[str]] = {
     "verbs": [*BELOW_SERVICE, "v1"],
     "meters": ["canonical"],
     "refusals": ["canonical"],
-    "access": ["canonical", "meters", "refusals"],
+    "access": ["canonical", "meters", "refusals", "renewal"],
     "renewal": ["canonical"],
+    "spending": ["access", "sessions"],
     "service": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1"],
     "gateway": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
@@ -56,6 +57,7 @@ ALLOWED: dict[str, list[str]] = {
         "plug",
         "demo",
         "show",
+        "spending",
         "telemetry",
         "version",
         "v1",

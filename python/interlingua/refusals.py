@@ -71,6 +71,13 @@ def not_for_key(key: str, models: Iterable[str]) -> Refused:
     return Refused("permission", f"the key {key} may not use {', '.join(models)}; name another model", 403)
 
 
+def not_priced(key: str, what: str, instead: str) -> Refused:
+    """The refusal of a call whose price is not known, with a key whose budget needs it. `instead` states what else to
+    do."""
+    message = f"the key {key} has a budget, and {what} is not known; {instead}, or set allow_unpriced of the key"
+    return Refused("permission", message, 403)
+
+
 def nameless_certificate() -> Refused:
     """The refusal of a certificate that names nobody."""
     return Refused("permission", "the client's certificate has no subject; use one whose subject names the client", 403)

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from interlingua.access import Key
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     Cancelled,
@@ -29,7 +30,7 @@ from interlingua.client.answers import ERROR_BODY_LIMIT, whole
 from interlingua.client.call import Limits
 from interlingua.client.transport import TransportFailed
 from interlingua.gateway.bodies import PATIENCE_S, RAW_BODY, body_too_slow, unless_ended
-from interlingua.refusals import Refused, client_gone
+from interlingua.refusals import Refused, client_gone, not_priced
 from interlingua.verbs.calls import Calls
 
 if TYPE_CHECKING:
@@ -88,12 +89,7 @@ class Passing:
             gateway = self._gateway
             key = await gateway.caller(request)
             provider = target.endpoint.provider or ""
-            if not key.may_use(f"{provider}:*"):
-                raise Refused(
-                    "permission",
-                    f"calls to {provider} are passed on only for a key that may use all of its models; {key.name} may not",
-                    403,
-                )
+            _demand_passing(key, provider)
             gateway.access.admit(key)
             _refuse_ambiguous(target.path, is_served)
             running = gateway.begin(key, target.endpoint.adapter)
@@ -200,6 +196,15 @@ class Passing:
         response.raw_headers = [*((name, value) for name, value in headers if name not in left_out), length]
         running.end(answer.status)
         return response
+
+
+def _demand_passing(key: Key, provider: str) -> None:
+    """Raise `Refused` for a key with which no call is passed on to a provider."""
+    if not key.covers(f"{provider}:*"):
+        message = f"calls to {provider} are passed on only for a key that may use all of its models; {key.name} may not"
+        raise Refused("permission", message, 403)
+    if key.needs_prices:
+        raise not_priced(key.name, "the cost of a call that is passed on", "use another operation")
 
 
 class _Body:

@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 from interlingua.access import Access, Key, key_of_certificate
 from interlingua.client import Client
-from interlingua.refusals import not_for_key
 from interlingua.service.methods import Context
 from interlingua.sessions import Sessions
 
@@ -81,7 +80,7 @@ class CallersSessions(Sessions):
     def client(self) -> Client:
         """The client that calls the providers."""
         client = super().client
-        restricted = self._key is not None and self._key.models is not None
+        restricted = self._key is not None and (self._key.models is not None or self._key.needs_prices)
         return cast("Client", _ClientOfKey(client, self._key)) if restricted and self._key is not None else client
 
 
@@ -105,8 +104,5 @@ class _ClientOfKey:
         first, *others = self._allowed((model, *fallbacks))
         return self._client.stream(request, model=first, fallbacks=others, **rest)
 
-    def _allowed(self, models: tuple[str, ...]) -> list[str]:
-        found = [model for model in models if self._key.may_use(model)]
-        if not found:
-            raise not_for_key(self._key.name, models)
-        return found
+    def _allowed(self, models: tuple[str, ...]) -> tuple[str, ...]:
+        return self._key.usable(models, self._client.registry.is_priced)
