@@ -175,7 +175,7 @@ class Turns(Generic[W]):
         self.joins = joins
         self.open_end = open_end
         self.first = 0  # the first message behind the leading instructions
-        self.order: Order = range(len(messages))
+        self.order: Order = []  # set by `arrange`
         self.wires: list[Item] = []
         self.of: list[list[int]] = []  # the positions of the messages that each wire message holds
         self.late: list[Any] = []  # for `put_late`: what is written behind the open wire message

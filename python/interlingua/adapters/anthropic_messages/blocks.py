@@ -164,9 +164,9 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
     """Write the blocks of one place, and report those that the wire has no place for."""
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
-        kind = block["type"]
+        kind: str = block["type"]
         if kind == "text" and len(block) == 2:
-            text = block["text"]
+            text: str = block["text"]
             if text and (place == ASSISTANT or not text.isspace()):
                 wires.append({"type": "text", "text": text})
                 continue
@@ -229,9 +229,9 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
 
 
 def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    content = block["content"]
+    content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
-        text = part["text"]
+        text: str = part["text"]
         if text and not text.isspace():  # most results
             result = writing.result_id(block)
             return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}

@@ -1,6 +1,5 @@
 """Requests: `to_wire` above `from_wire_request`, and their members other than messages and tools."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING, Wire
@@ -132,7 +131,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     body[spellings if spellings in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
 
-def _usual_limit(dialect: Mapping[str, Any]) -> str:
+def _usual_limit(dialect: dict[str, Any]) -> str:
     return dialect.get("token_limit") or _LIMITS[0]
 
 
