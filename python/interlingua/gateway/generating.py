@@ -104,10 +104,10 @@ class Generator:
 
     # ------------------------------------------------------------------------------------------------ routing
 
-    def prepare(self, generation: Generation, key: Key, call: Call) -> Callable[[], Prepared]:
+    def prepare(self, generation: Generation, key: Key, call: Call, health: Data) -> Callable[[], Prepared]:
         """Read a request and choose the models that answer it, in two steps like `Routing.weigh`: the first step may
-        run in another thread, and the function that it returns publishes the decision. Both raise the errors of reading
-        and routing, and `Refused`."""
+        run in another thread, and the function that it returns publishes the decision. `health` holds the models in
+        cooldown. Both raise the errors of reading and routing, and `Refused`."""
         endpoint = self.home(generation.adapter, generation.provider or generation.sdk)
         home = endpoint.provider
         request, loss = generation.read(endpoint)
@@ -128,7 +128,7 @@ class Generator:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": generation.strict}}
         if spec is None:
             moment = self.client.now().isoformat().replace("+00:00", "Z")
-            decide = self.routing.weigh({**request, "model": None}, None, None, moment, self.client.health.snapshot())
+            decide = self.routing.weigh({**request, "model": None}, None, None, moment, health)
         else:
             decide = self.routing.weigh(request, spec)
         shown_model = endpoint.model_id(name) if mapped else None

@@ -16,10 +16,10 @@ from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, THINKING_TYPE
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._engine.as_read import PREFILL
 from interlingua.adapters._engine.kit import note_spelling
-from interlingua.adapters._engine.verbatim import Items, keep_spellings
+from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_differ
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history import turns as _turns
-from interlingua.adapters._history.order import INSTRUCTIONS
+from interlingua.adapters._history.order import INSTRUCTIONS, note_disorder
 from interlingua.adapters._history.turns import has_content, messages_of, user_messages
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -79,6 +79,8 @@ def messages_from_wire(
         reading.must_compare = True
     if user_first and wires and messages[starts[0]]["role"] == ASSISTANT:
         reading.must_compare = True
+    if may_differ(reading.must_compare):
+        note_disorder(messages, reading.state, by_turn=True)
     return starts
 
 

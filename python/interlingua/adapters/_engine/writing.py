@@ -5,8 +5,8 @@ names of tools, and the ids of calls.
 
 import hashlib
 import re
-from collections.abc import Collection
-from typing import Any, Final
+from collections.abc import Callable, Collection
+from typing import Any, Final, TypeVar
 
 from interlingua.adapters._engine.as_read import AsRead
 from interlingua.adapters._engine.kit import NOTHING, UnusedNames, severity_of
@@ -18,6 +18,7 @@ from interlingua.canonical.loss import Loss, Path
 from interlingua.canonical.state_in_ids import carries_state
 
 Item = dict[str, Any]
+P = TypeVar("P")
 
 FILLER: Final = "(empty)"
 """The text that is written where a wire does not accept an empty content."""
@@ -179,6 +180,34 @@ class Writing:
     def text(self, text: str) -> Item:
         """A text part on the wire for a text that the writer adds."""
         return {"type": "text", "text": text}
+
+    def or_placeholder(
+        self, write: Callable[[Item, P, Any, Path], Item | None], block: Item, place: P, path: Path
+    ) -> Item | None:
+        """Write a block. If `write` raises `Refused`, report the block and return the part that replaces it, or None if
+        nothing does.
+
+        The arguments of `write` are the block, its place, the writing and the path. The place is what `write` has to
+        know of it: a role, or the turn that is put together.
+        """
+        try:
+            return write(block, place, self, path)
+        except Refused as refused:
+            return self.placeholder_or_drop(block, path, refused)
+
+    def parts(
+        self, write: Callable[[Item, P, Any, Path], Item | None], blocks: list[Item], place: P, path: Path
+    ) -> list[Item]:
+        """Write the blocks of one place (`or_placeholder`); `path` is that of their list."""
+        found: list[Item] = []
+        for index, block in enumerate(blocks):
+            if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
+                found.append(self.text(text))  # most blocks
+                continue
+            part = self.or_placeholder(write, block, place, (*path, index))
+            if part is not None:
+                found.append(part)
+        return found
 
     def placeholder_or_drop(self, block: Item, path: Path, refused: Refused) -> Item | None:
         """Report a block that the wire cannot represent; return the part that replaces it, or None if nothing does."""

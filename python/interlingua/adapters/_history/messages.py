@@ -190,6 +190,13 @@ def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = Fal
         report_lost_state(state, writing.loss, path)
 
 
+def refuse_empty(wires: list[Wire], writing: Writing) -> None:
+    """Raise `InvalidRequest` if a conversation has no message to write, unless it came so."""
+    if not wires and not writing.same("messages"):
+        why = "a request needs at least one message"
+        raise InvalidRequest(why, path="/messages", adapter=writing.endpoint.adapter)
+
+
 def fold_role(role: str, path: Path, writing: Writing) -> str:
     """The role of a message on a wire that has one role for instructions; a folded role is reported."""
     if role != "developer":

@@ -11,7 +11,7 @@ from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import LIST, Spellings, lone_text
 from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
-from interlingua.adapters._engine.writing import FILLER, Refused
+from interlingua.adapters._engine.writing import FILLER
 from interlingua.adapters._history.messages import (
     OF_MESSAGE,
     OF_RESULT,
@@ -209,19 +209,15 @@ def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> list[Wire]:
     """Write the parts of a message; documents of the user are listed next to the messages."""
-    parts: list[Wire] = []
-    for index, block in enumerate(content):
-        where = (*path, index)
-        if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
-            try:
-                if (document := listed_document(block, where, writing)) is not None:
-                    writing.documents.append((int(path[1]), index, document))
-            except Refused as refused:
-                left = writing.placeholder_or_drop(block, where, refused)
-                parts += [] if left is None else [left]
-        elif (part := part_to_wire(block, where, writing, place)) is not None:
-            parts.append(part)
-    return parts
+    return writing.parts(_part_or_document if place == USER else part_to_wire, content, place, path)
+
+
+def _part_or_document(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    if block["type"] != "document" or writing.encoding_of(block).get("place") not in (None, LISTED):
+        return part_to_wire(block, place, writing, path)
+    if (document := listed_document(block, path, writing)) is not None:
+        writing.documents.append((int(path[1]), int(path[3]), document))
+    return None
 
 
 def _content(parts: list[Wire], *, answer: bool = False) -> Any:
@@ -292,7 +288,7 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wi
         if calls and block.get("text") == "" and writing.encoding_of(block).get("place") == _BESIDE:
             part: Wire | None = {"type": "text", "text": ""}  # the provider accepts it, as recorded requests show
         else:
-            part = part_to_wire(_uncited(block), where, writing, ASSISTANT)
+            part = writing.or_placeholder(part_to_wire, _uncited(block), ASSISTANT, where)
         if part is None:
             continue
         before_calls = calls and not writing.answering
@@ -344,11 +340,7 @@ def _uncited(block: Block) -> Block:
 
 def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block, where = result_of(message, path, NAME), (*path, "content", 0)
-    parts = [
-        part
-        for index, inner in enumerate(block["content"])
-        if (part := part_to_wire(inner, (*where, "content", index), writing, TOOL)) is not None
-    ]
+    parts = writing.parts(part_to_wire, block["content"], TOOL, (*where, "content"))
     wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
     wire["content"] = _content(result_parts(block, parts, "text", where, writing, FILLER))
     if len(block) > 3:

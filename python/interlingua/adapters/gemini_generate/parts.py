@@ -310,42 +310,30 @@ def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """Write the blocks of one place; report those that the place cannot contain."""
-    parts: list[Wire] = []
-    for position, block in enumerate(blocks):
-        kind: str = block["type"]
-        if kind == "text" and len(block) == 2 and block["text"]:
-            parts.append({"text": block["text"]})
-        elif kind == "tool_use" and place == MODEL:
-            parts.append(_call_to_wire(block, writing, (*path, position)))
-        elif (part := part_to_wire(block, place, writing, (*path, position))) is not None:
-            parts.append(part)
-    return parts
+    return writing.parts(part_to_wire, blocks, place, path)
 
 
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """Write one block; report and return None when this place cannot contain it."""
-    try:
-        match block["type"]:
-            case "text":
-                return _text_to_wire(block, writing, path)
-            case "image" | "audio" | "video" | "document" if place != SYSTEM:
-                return medium_to_wire(block, place, writing, path)
-            case "tool_use" if place == MODEL:
-                return _call_to_wire(block, writing, path)
-            case "thinking" if place == MODEL and writing.is_native(block):
-                return _thinking_to_wire(block, writing, path)
-            case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
-                raise Refused("unsigned_thinking", "the provider accepts only its own reasoning")
-            case "thinking" | "redacted_thinking" if place == MODEL:
-                raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
-            case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
-                return _opaque_to_wire(block, place, writing, path)
-            case "tool_use" | "tool_result" if place != RESULT:
-                raise misplaced(block, path, writing)
-            case _:
-                raise no_place(block, writing)
-    except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused)
+    """Write one block; None if nothing of it is written. Raises `Refused` if this place cannot contain it."""
+    match block["type"]:
+        case "text":
+            return _text_to_wire(block, writing, path)
+        case "tool_use" if place == MODEL:
+            return _call_to_wire(block, writing, path)
+        case "image" | "audio" | "video" | "document" if place != SYSTEM:
+            return medium_to_wire(block, place, writing, path)
+        case "thinking" if place == MODEL and writing.is_native(block):
+            return _thinking_to_wire(block, writing, path)
+        case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
+            raise Refused("unsigned_thinking", "the provider accepts only its own reasoning")
+        case "thinking" | "redacted_thinking" if place == MODEL:
+            raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
+        case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
+            return _opaque_to_wire(block, place, writing, path)
+        case "tool_use" | "tool_result" if place != RESULT:
+            raise misplaced(block, path, writing)
+        case _:
+            raise no_place(block, writing)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire: text and reasoning
@@ -468,7 +456,6 @@ def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
 def _part_of_result(item: Block, writing: Writing, path: Path) -> Wire | None:
     """Write a block of a result as a part; inside a result, texts have no other members."""
     if item["type"] != "text":
-        return part_to_wire(item, RESULT, writing, path)
+        return writing.or_placeholder(part_to_wire, item, RESULT, path)
     report_beside(item, OF_TEXT, writing, path)
-
     return {"text": item["text"]}

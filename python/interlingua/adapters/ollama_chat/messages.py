@@ -7,7 +7,6 @@ from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, read_elements
 from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
-from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.envelope import MARK
 from interlingua.adapters._history.messages import (
     OF_MESSAGE,
@@ -143,43 +142,40 @@ def _sorted(content: list[Block], path: Path, role: str, writing: Writing) -> Me
     """Sort the blocks into the members of the wire message; report those that have no place there."""
     members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
     for index, block in enumerate(content):
-        try:
-            member, said = _sorted_block(block, (*path, index), role, writing)
-        except Refused as refused:
-            left = writing.placeholder_or_drop(block, (*path, index), refused)
-            if left is None:
-                continue
-            member, said = "content", left["text"]
-        members[member].append((index, said))
+        found = writing.or_placeholder(_member, block, role, (*path, index))
+        if found is not None:
+            for name, value in found.items():
+                members[name].append((index, value))
     return members
 
 
-def _sorted_block(block: Block, path: Path, role: str, writing: Writing) -> tuple[str, Any]:
-    """Return the member that a block belongs to, and its value there. Raises `Refused` for a block without a place."""
+def _member(block: Block, role: str, writing: Writing, path: Path) -> Wire:
+    """Write a block as an object that has only its member of the message. Raises `Refused` for a block without a
+    place."""
     assistant = role == "assistant"
     match block["type"]:
         case "text":
             if len(block) > 2:
                 report_beside(block, OF_TEXT, writing, path)
-            return "content", block["text"]
+            return {"content": block["text"]}
         case "document" if (
             not assistant and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
         ):
             report_beside(text, OF_TEXT, writing, path)
-            return "content", text["text"]
+            return {"content": text["text"]}
         case "image":
-            return "images", image_to_wire(block, path, writing)
+            return {"images": image_to_wire(block, path, writing)}
         case "tool_use" if assistant:
-            return CALLS, call_to_wire(block, path, writing)
+            return {CALLS: call_to_wire(block, path, writing)}
         # reasoning of another provider is not replayed in a request, but it is shown in a response
         case "thinking" if assistant and (
             writing.answering or not block.get("provider_state") or writing.state_of(block)
         ):
             report_beside(block, OF_THINKING, writing, path)
-            return "thinking", block["text"]
+            return {"thinking": block["text"]}
         case "opaque" if (item := _raw_item(block, role, writing)) is not None:
             report_beside(block, OF_OPAQUE, writing, path)
-            return block["kind"], item[0]
+            return {block["kind"]: item[0]}
         case "tool_use" | "tool_result" if role != "tool":
             raise misplaced(block, path, writing)
         case _:

@@ -45,6 +45,10 @@ class Writing(_writing.Writing):
         self.names: dict[str, str] = {}
         self._without_id: set[str] = set()
 
+    def text(self, text: str) -> dict[str, Any]:
+        """Return the member of a message for a text that the writer adds."""
+        return {"content": text}
+
     def begin_with_ids(self, entries: list[Entry]) -> None:
         """Start again with these entries in the report: now all calls are written with ids."""
         self.loss.entries[:] = entries

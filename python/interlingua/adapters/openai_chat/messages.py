@@ -256,7 +256,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs) -> 
         native = inner["type"] == "image" and writing.dialect.get("tool_result_media")
         # a result that was moved itself cannot have its media moved as well
         moves = inner["type"] in _MEDIA and not native and path[1] not in writing.moved
-        part = part_to_wire(inner, where, writing, USER if moves else TOOL)
+        part = writing.or_placeholder(part_to_wire, inner, USER if moves else TOOL, where)
         if part is not None and moves and part["type"] != "text":
             part = runs.take(where, inner["type"], part)
         if part is not None:

@@ -134,8 +134,11 @@ def turn_to_wire(
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
             turn.add_part(_text_to_wire(block, path, writing), block, index)
-        else:
-            _block_to_wire(block, index, turn)
+            continue
+        left = writing.or_placeholder(_block_to_wire, block, turn, (*path, "content", index))
+        if left is not None:
+            text = {"type": "text", "text": left["text"]}
+            turn.add_part(spoken_to_wire(text, (), writing), text, index)
     turn.close()
     if turn.reasoning and not writing.answering:
         _settle_reasoning(turn)
@@ -162,9 +165,9 @@ def _plain_turn(content: list[Block], path: Path, writing: Writing) -> list[Wire
     return items
 
 
-def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
-    writing, path = turn.writing, (*turn.path, "content", index)
-    kind = block["type"]
+def _block_to_wire(block: Block, turn: _Turn, writing: Writing, path: Path) -> None:
+    """Add a block to the items of a turn. Raises `Refused` for a block that has no place there."""
+    kind, index = block["type"], int(path[-1])
     if kind == "text":
         turn.add_part(_text_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
@@ -178,12 +181,9 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
         part = block["value"]
         turn.add_part(native_item(block, part.get("type"), None, writing, path, fields=False), block, index)
     elif kind == "opaque" and writing.endpoint.owns(block):
-        try:
-            _opaque_to_wire(block, index, turn)
-        except Refused as refused:
-            _leave(block, index, turn, refused)
+        _opaque_to_wire(block, index, turn)
     else:
-        _leave(block, index, turn, no_place(block, writing))
+        raise no_place(block, writing)
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
@@ -193,13 +193,6 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         of_part = {name: value for name, value in fields.items() if name not in others}
         block = {**block, "provider_state": {**block["provider_state"], "fields": of_part}}
     return spoken_to_wire(block, path, writing)
-
-
-def _leave(block: Block, index: int, turn: _Turn, refused: Refused) -> None:
-    part = turn.writing.placeholder_or_drop(block, (*turn.path, "content", index), refused)
-    if part is not None:
-        text = {"type": "text", "text": part["text"]}
-        turn.add_part({"type": "output_text", "text": part["text"]}, text, index)
 
 
 def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:

@@ -14,6 +14,7 @@ from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, PREFILL
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, arguments_text, malformed, state_of, within
 from interlingua.adapters._engine.spelling import Spellings, lone_text
 from interlingua.adapters._engine.verbatim import Items, came_of, keep_spellings, may_differ
+from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.envelope import MARK
 from interlingua.adapters._history.messages import (
     OF_MESSAGE,
@@ -271,22 +272,12 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 def _content_to_wire(content: list[Block], path: Path, writing: Writing) -> Any:
     """Write a string for a single plain text, else parts; None when nothing is left."""
-    parts = _parts(content, path, writing)
+    parts = writing.parts(part_to_wire, content, None, path)
     text = lone_text(parts, _WORDS)
     return (parts or None) if text is None else text
 
 
 _WORDS: Final = ("input_text",)
-
-
-def _parts(content: list[Block], path: Path, writing: Writing) -> list[Wire]:
-    parts: list[Wire] = []
-    for index, block in enumerate(content):
-        if block["type"] == "text" and len(block) == 2:
-            parts.append({"type": "input_text", "text": block["text"]})
-        elif (part := part_to_wire(block, (*path, index), writing)) is not None:
-            parts.append(part)
-    return parts
 
 
 def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
@@ -318,7 +309,8 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
-    parts = result_parts(block, _parts(content, (*where, "content"), writing), "input_text", where, writing)
+    parts = writing.parts(part_to_wire, content, None, (*where, "content"))
+    parts = result_parts(block, parts, "input_text", where, writing)
     lone = lone_text(parts, _WORDS)
     wire["output"] = parts if lone is None else lone
     if len(block) > 3:
@@ -348,8 +340,9 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
                 item["output"] = lone
         case "computer" | "computer_use_preview" if only["type"] == "image" and not failed:
             reported = len(writing.loss.entries)
-            screenshot = part_to_wire(only, (*path, "content", 0), writing)
-            if screenshot is None:
+            try:
+                screenshot = part_to_wire(only, None, writing, (*path, "content", 0))
+            except Refused:
                 del writing.loss.entries[reported:]  # this is reported when the result is written as that of a function
                 return None
             item["output"] = {**screenshot, "type": "computer_screenshot"}
