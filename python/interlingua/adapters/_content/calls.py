@@ -86,9 +86,9 @@ def result_id(wire: str) -> Member:
     def read(raw: Any, block: Block, reading: Reading) -> None:
         if type(raw) is not str:
             raise TypeError(wire)
-        block["tool_use_id"], unknown = reading.result(raw)
-        if unknown is not None:
-            block["provider_state"] = reading.state(id=unknown)
+        call = block["tool_use_id"] = reading.take_call(raw)
+        if reading.own_id(call, raw) is not None:
+            block["provider_state"] = reading.state(id=raw)
 
     return Member(wire, ("tool_use_id",), read, _write_result_id, needed=True)
 

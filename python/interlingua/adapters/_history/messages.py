@@ -71,13 +71,13 @@ def read_messages(
 
 
 def result_message(call: str, content: list[Block], reading: Reading, wire_id: str | None = None) -> Message:
-    """The message of the result of a call. `wire_id` is given and kept if it is not that of the call."""
+    """The message of the result of a call. The `wire_id` of the result is kept if it is not that of the call."""
     block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if content and open_envelope(content):
         block["is_error"] = True
         reading.must_compare = True
-    if wire_id is not None:
-        block["provider_state"] = reading.endpoint.state(id=wire_id)
+    if reading.own_id(call, wire_id) is not None:
+        block["provider_state"] = reading.state(id=wire_id)
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
 
 

@@ -145,12 +145,13 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
         block = without_name(block, reading)
     content = block.get("content")
     if len(block) == 3 and content:
-        call, unknown = reading.result(string(block["tool_use_id"]))
+        call = reading.take_call(string(block["tool_use_id"]))
+        is_known = call in reading.calls
         result: Block = {"type": "tool_result", "tool_use_id": call}
-        if type(content) is list and unknown is None:  # most results
+        if type(content) is list and is_known:  # most results
             result["content"] = _parts_from_wire(content, reading)
             return result
-        if type(content) is str and unknown is None and not content.isspace():
+        if type(content) is str and is_known and not content.isspace():
             result["content"] = [{"type": "text", "text": content}]
             return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)

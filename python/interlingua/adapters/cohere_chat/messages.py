@@ -155,8 +155,8 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     wire_id: Any = message["tool_call_id"]
     if type(wire_id) is not str:
         raise TypeError("tool_call_id")
-    call, unknown = reading.result(wire_id)
-    return result_message(call, _content_from_wire(message, TOOL, reading), reading, unknown)
+    call = reading.take_call(wire_id)
+    return result_message(call, _content_from_wire(message, TOOL, reading), reading, wire_id)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

@@ -181,7 +181,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
         if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
             # an edit: the reader would pair the results with other calls by name or position
             writing.begin_again(entries_before)
-            contents.wires, contents.of = [], []
+            contents.begin_again()
             contents.arrange(as_read=False)
             contents.write_messages()
             contents.demand_signatures(writing.model)
@@ -216,7 +216,7 @@ class _Contents(Turns[Writing]):
 
     def __init__(self, messages: list[Message], writing: Writing) -> None:
         super().__init__(messages, writing, parts_to_wire, result_to_wire, "parts", MODEL, joins=False)
-        self.late = writing.outside
+        self.after_turn = writing.outside
         self.released: list[tuple[Path, str, Path]] = []
 
     def put_system(self, content: list[Wire], body: Wire) -> Wire:
@@ -246,7 +246,7 @@ class _Contents(Turns[Writing]):
                 media = False
         return [*pinned, last] if media else pinned
 
-    def put_late(self, position: int) -> None:
+    def write_after_turn(self, position: int) -> None:
         """Put media that the preceding results cannot contain into a user content of their own."""
         writing = self.writing
         # a message that moves is placed after the media

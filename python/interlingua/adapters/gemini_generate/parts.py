@@ -102,7 +102,7 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     if "parts" in item:
         content += _parts_of_result(item["parts"], reading)
         reading.must_compare = reading.must_compare or not item["parts"]
-    canonical, _ = reading.result(wire_id or None, name)
+    canonical = reading.take_call(wire_id or None, name)
     if canonical not in reading.calls:
         encoding["name"] = name  # no call has this name
     if reading.calls.get(canonical) != (wire_id, name) or type(item.get("response")) is not dict:
@@ -244,8 +244,8 @@ def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
         if type(name) is str and type(response) is dict and len(response) == 1:
             text = response.get("result")
             if type(text) is str and reading.open and reading.calls[reading.open[0]] == (None, name):
-                call_id, _ = reading.result(None, name)
-                return {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": text}]}
+                call = reading.take_call(None, name)
+                return {"type": "tool_result", "tool_use_id": call, "content": [{"type": "text", "text": text}]}
     return None
 
 

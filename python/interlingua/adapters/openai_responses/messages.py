@@ -200,7 +200,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
                 read[block["id"]] = reading.call(wire_id), wire_id
             elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in read:
                 canonical, wire_id = read[call]
-                if reading.result(wire_id)[0] != canonical:
+                if reading.take_call(wire_id) != canonical:
                     confused.add(wire_id)
     return {call for call, (_, wire_id) in read.items() if wire_id in confused}
 
@@ -475,14 +475,16 @@ def _finish(item: Wire, message: Message, known: Container[str], spellings: Spel
 
 
 def _result_from_wire(item: Wire, reading: Reading) -> Message:
-    canonical, unknown = reading.result(item["call_id"])
+    wire_id: str = item["call_id"]
+    call = reading.take_call(wire_id)
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
-    called = "function" if unknown else reading.calls[canonical][1]
-    if len(item) == 3 and unknown is None and kind == called and type(item["output"]) is str:  # most results
-        return result_message(canonical, [{"type": "text", "text": item["output"]}], reading)
+    is_known = call in reading.calls
+    called = reading.calls[call][1] if is_known else "function"
+    if len(item) == 3 and is_known and kind == called and type(item["output"]) is str:  # most results
+        return result_message(call, [{"type": "text", "text": item["output"]}], reading, wire_id)
     spellings: Spellings = {}
     blocks = _content_from_wire(item, "output", reading, spellings)
-    message = result_message(canonical, blocks, reading, unknown)
+    message = result_message(call, blocks, reading, wire_id)
     if (FORMS[called].answered or called if called in FORMS else called) != kind:
         message["provider_state"] = reading.state(encoding={_KIND: kind})
     return _finish(item, message, _OUTPUT, spellings, reading)
@@ -491,8 +493,10 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
     """Read the client's result of a call of a built-in tool, which `answers` has recognised."""
     reading.must_compare = True
-    canonical, unknown = reading.result(answered_call(item))
-    name = OUTPUTS[item["type"]] if unknown else reading.calls[canonical][1]
+    wire_id = answered_call(item)
+    call = reading.take_call(wire_id)
+    is_known = call in reading.calls
+    name = reading.calls[call][1] if is_known else OUTPUTS[item["type"]]
     content_member = "tools" if name == "tool_search" else "output"
     known = {"type", "call_id", content_member}
     match name:
@@ -508,12 +512,12 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
             blocks = [{"type": "text", "text": arguments_text(item[content_member])}]
             if name == "tool_search":
                 reading.found.append(item["tools"])
-    message = result_message(canonical, [], reading, unknown)
+    message = result_message(call, [], reading, wire_id)
     message["content"][0]["content"] = blocks  # without an envelope: the wire marks failures here
     if name == "apply_patch" and item["status"] == "failed":
         message["content"][0]["is_error"] = True
     known.update(member for member, value in item.items() if member in _IDLE or value == [])
-    if unknown or FORMS[name].answered:
+    if not is_known or FORMS[name].answered:
         message["provider_state"] = reading.state(encoding={_KIND: name})
     return _finish(item, message, known, {}, reading)
 
