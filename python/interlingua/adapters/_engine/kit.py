@@ -23,7 +23,7 @@ B = TypeVar("B")
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """The exceptions of reading a part that lacks a member or has one of a wrong type."""
 NOTHING: Final[dict[str, Any]] = {}
-"""An empty object in place of one that is absent."""
+"""An empty object in place of one that is absent. Nobody writes into it. A plain dict is read faster than a mapping."""
 
 
 def data_of(value: Mapping[str, Any]) -> dict[str, Any]:
