@@ -153,15 +153,15 @@ def validated(data: Any, name: str = "Request") -> dict[str, Any]:
     return _counted(data) if name == "Request" else data
 
 
-_COUNTS: Final = ("max_output_tokens", "seed", "n", "top_logprobs")
+_COUNTS: Final = frozenset(("max_output_tokens", "seed", "n", "top_logprobs"))
 
 
 def _counted(request: dict[str, Any]) -> dict[str, Any]:
     """Return the request with its counts as integers: 100.0 is the integer 100 in JSON, and wires need not know it."""
     counted = request
-    for name in _COUNTS:
-        if name in request and _is_written_out(request[name]):
-            counted = {**counted, name: int(request[name])}
+    for name, value in request.items():
+        if name in _COUNTS and _is_written_out(value):
+            counted = {**counted, name: int(value)}
     reasoning: dict[str, Any] | None = request.get("reasoning")
     if reasoning is not None and _is_written_out(reasoning.get("budget_tokens")):
         counted = {**counted, "reasoning": {**reasoning, "budget_tokens": int(reasoning["budget_tokens"])}}
@@ -330,7 +330,7 @@ def _offered(request: Any, endpoint: Endpoint) -> Offered | None:
     return None if request is None else offered(canonical := load(request), project(canonical, endpoint).loss)
 
 
-def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Mapping[str, Any]]:
+def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, dict[str, Any]]:
     """Return, by name, how the client of an endpoint spelt the tools that it offers: for `Endpoint.spellings`."""
     return {tool["name"]: state_of(tool, endpoint).get("encoding") or NOTHING for tool in request.get("tools") or ()}
 
@@ -449,7 +449,9 @@ class StreamReader:
         if request is not None:
             tools = _offered(request, endpoint)
         self._restore = EventsAsOffered(tools) if tools else None
-        self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
+        frames: Any = _FRAMINGS[framing(endpoint)].Decoder()
+        self._frames: Callable[[bytes], list[Any]] = frames.feed
+        self._last_frames: Callable[[], list[Any]] = frames.end
         decoder = adapters.get(endpoint.adapter).stream_decoder(endpoint, ids)
         next(decoder)
         self._decode: Callable[[Any], list[Any]] = decoder.send
@@ -460,11 +462,11 @@ class StreamReader:
         """Return the events that this chunk completes."""
         if not isinstance(chunk, bytes):
             chunk = _bytes(chunk)
-        return self._events(self._framing.feed(chunk))
+        return self._events(self._frames(chunk))
 
     def end(self) -> list[dict[str, Any]]:
         """Return the events at the end of the input."""
-        return self._events([*(frame for frame in self._framing.end() if _is_complete(frame.data)), None])
+        return self._events([*(frame for frame in self._last_frames() if _is_complete(frame.data)), None])
 
     @property
     def done(self) -> bool:
@@ -486,15 +488,13 @@ class StreamReader:
         except RecursionError:
             self._done = True
             raise InvalidAnswer("the stream is nested too deeply") from None
-        if events and events[-1]["type"] in _LAST:
+        kind: str = events[-1]["type"] if events else ""
+        if kind in ("message_complete", "error"):
             self._done = True
-            if events[-1]["type"] == "error":
+            if kind == "error":
                 error = with_provider_message(events[-1]["error"])
                 events[-1] = {**events[-1], "error": error if self._raw else without_raw(error)}
         return events if self._restore is None else self._restore(events)
-
-
-_LAST: Final = frozenset(("message_complete", "error"))
 
 
 def _endpoint(adapter: str | Endpoint, provider: str | None = None, model: str | None = None) -> Endpoint:
@@ -607,7 +607,7 @@ class StreamWriter:
         except BaseException:
             self._done = True
             raise
-        if event.get("type") in _LAST:
+        if event.get("type") in ("message_complete", "error"):
             self._done = True
         return chunks
 

@@ -10,9 +10,10 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import Cancelled, NoCandidate, NotConfigured, ProviderError, StreamTruncated
 from interlingua.canonical.validate import violations
 from interlingua.client import Bytes, Client, Fail, FakeTransport, Limits, Refuse, Retry, Say
+from interlingua.client.cooldowns import log_cooldown
 from interlingua.client.retry import CATEGORIES, PRESETS
 from interlingua.registry import Registry
-from interlingua.router import Health, Windows
+from interlingua.router import Backoff, Health, Windows
 
 from .test_client import KEY, events_of
 from .upstream import ask, recorded
@@ -362,11 +363,19 @@ async def test_a_key_that_is_refused_is_named() -> None:
 
 
 async def test_a_cooldown_that_begins_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    """By name and reason."""
-    async with Client(FakeTransport(Refuse(503), Refuse(503)), retry="none") as client:
+    """By name, end and reason; and so is its end, also when no call is made (spec/7-routing.md#cooldown-reports)."""
+    caplog.set_level(logging.INFO, "interlingua.client")
+    health = Health(Backoff(base=0.05), observer=log_cooldown)
+    async with Client(FakeTransport(Refuse(503), Refuse(503)), retry="none", health=health) as client:
         for _ in range(2):
             await failed(client.generate(ask(), model=GPT))
-    assert f"{GPT} is unavailable: in cooldown for 5 s" in caplog.text
+        until = health.snapshot()["models"][GPT]["until"]
+        begun, *_ = [entry for entry in caplog.records if "cooldown" in entry.message]
+        assert begun.message == f"{GPT} is in cooldown until {until}: failures, the last one overloaded"
+        assert (begun.levelname, begun.model, begun.until) == ("WARNING", GPT, until)
+        await asyncio.sleep(0.2)
+        ended = caplog.records[-1]
+        assert (ended.message, ended.levelname) == (f"{GPT} is available again: expired", "INFO")
 
 
 async def test_what_speaks_against_nobody() -> None:

@@ -45,3 +45,22 @@ async def test_counters_want_a_key_where_there_are_keys(serve: Any) -> None:
     async with serve(keys=[key], names=None) as at:
         assert (await at.http.get("/metrics")).status_code == 401
         assert (await at.http.get("/metrics", headers={"authorization": "Bearer k"})).status_code == 200
+
+
+@pytest.mark.asyncio
+async def test_cooldowns_are_counted_by_provider(serve: Any) -> None:
+    """Those that began, that last, and that ended."""
+    async with serve(Refuse(503), Refuse(503)) as at:
+
+        async def counted() -> dict[str, float]:
+            text = (await at.http.get("/metrics")).text
+            rows = (line.rsplit(" ", 1) for line in text.splitlines() if "cooldown" in line and line[0] != "#")
+            return {name.removeprefix("interlingua_"): float(value) for name, value in rows if "_created" not in name}
+
+        for _ in range(2):
+            await at.http.post("/v1/chat/completions", json=wires.body("openai_chat"))
+        began = {'cooldowns_total{provider="openai",reason="failures"}': 1.0}
+        assert await counted() == {**began, 'in_cooldown{provider="openai"}': 1.0}
+        at.gateway.generator.client.health.unbench("openai:gpt-4.1")
+        ended = {'cooldowns_ended_total{provider="openai",reason="called back"}': 1.0}
+        assert await counted() == {**began, **ended, 'in_cooldown{provider="openai"}': 0.0}

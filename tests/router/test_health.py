@@ -1,6 +1,6 @@
 """Which models are in cooldown until when, with a clock that the test moves: R-232, R-243, R-253."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
@@ -124,8 +124,83 @@ def test_bench_and_call_back_by_hand():
     assert [(event["type"], event["name"]) for event in told] == [
         ("unavailable", "a:x"),
         ("unavailable", "b"),
+        ("available", "b"),
         ("available", "a:x"),
     ]
+    assert [event["reason"] for event in told] == ["benched", "benched", "expired", "called back"]
+
+
+def test_a_success_does_not_end_what_was_benched_by_hand():
+    """A call that was running then may still succeed (spec/7-routing.md#benched)."""
+    health = Health("backoff", Clock())
+    health.bench("a:x")
+    health.bench("b", 10)
+    health.failed("a:x", "timeout")
+    health.succeeded("a:x")
+    health.succeeded("b:y")
+    marks = health.snapshot()
+    assert (set(marks["models"]), set(marks["providers"])) == ({"a:x"}, {"b"})
+
+
+def reports(policy, *steps):
+    """Play steps of (seconds to wait, model, category; None for a snapshot, "ok" for a success); return the reports."""
+    clock = Clock()
+    told = []
+    health = Health(policy, clock, told.append)
+    for wait, model, category in steps:
+        clock.now += wait
+        if category is None:
+            health.snapshot()
+        elif category == "ok":
+            health.succeeded(model)
+        else:
+            health.failed(model, category)
+    begin = datetime.fromtimestamp(1_000_000, UTC)
+    return [
+        (*(event[name] for name in ("type", "name", "reason")), (datetime.fromisoformat(event["at"]) - begin).seconds)
+        for event in told
+    ]
+
+
+def test_every_cooldown_is_reported_when_it_begins_and_when_it_ends():
+    """Under either policy; an end by time with its own time, however late it is noticed (spec/7-routing.md#cooldown-reports)."""
+    down = [(0, "a:x", "timeout")] * 2
+    assert reports("backoff", *down, (3, "b:y", "ok"), (60, "", None)) == [
+        ("unavailable", "a:x", "failures", 0),
+        ("available", "a:x", "expired", 5),
+    ]
+    assert reports("backoff", *down, *down, (1, "a:x", "ok"), (60, "", None)) == [
+        ("unavailable", "a:x", "failures", 0),
+        ("extended", "a:x", "failures", 0),
+        ("available", "a:x", "success", 1),
+    ]
+    assert reports("windows", *[(1, "a:x", "timeout")] * 6, (400, "", None)) == [
+        ("unavailable", "a:x", "failures", 5),
+        ("extended", "a:x", "failures", 6),
+        ("available", "a:x", "expired", 306),
+    ]
+    assert reports("windows", *[(1, f"a:{name}", "timeout") for name in "xyz"], (200, "", None), (1, "a:x", "ok")) == [
+        ("unavailable", "a", "several models fail", 3),
+        ("available", "a", "success", 204),
+    ]
+    assert reports("windows", *[(1, "a:x", "network")] * 2, (301, "b:y", "timeout")) == [
+        ("unavailable", "a", "network", 2),
+        ("available", "a", "expired", 302),
+    ]
+    assert reports("windows", (0, "a:x", "authentication"), (1, "a:y", "ok")) == [
+        ("unavailable", "a", "refused key", 0),
+        ("available", "a", "success", 1),
+    ]
+    assert reports("backoff", (0, "a:x", "timeout"), (1, "a:x", "ok"), (1, "a:x", "authentication")) == []
+
+
+def test_failures_that_do_not_count_take_no_memory():
+    """A caller can name any number of models that do not exist."""
+    health = Health("windows", Clock())
+    for number in range(500):
+        health.failed(f"a:{number}", "not_found")
+    assert not health._models
+    assert not health._providers
 
 
 def test_what_is_not_tried_any_more_is_forgotten():

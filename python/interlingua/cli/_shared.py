@@ -128,7 +128,7 @@ def client_of(
     *, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff", **members: Any
 ) -> Any:
     from interlingua.client import Client
-    from interlingua.client.attempts import log_cooldown
+    from interlingua.client.cooldowns import log_cooldown
     from interlingua.client.retry import PRESETS
     from interlingua.router import Health
 

@@ -232,9 +232,3 @@ def _note_failure(call: Call, attempt: int, error: Data, pause: float | None) ->
     after = "" if pause is None else f", next attempt in {pause:.2f} s"
     fields = {"message_id": call.plan.message_id, "attempt": attempt, **entry}
     _LOG.warning("attempt %d at %s failed: %s%s", attempt, call.model, error["category"], after, extra=fields)
-
-
-def log_cooldown(event: Data) -> None:
-    """An observer of `Health` that logs each cooldown that begins or ends."""
-    level = logging.WARNING if event["type"] == "unavailable" else logging.INFO
-    _LOG.log(level, "%s is %s: %s", event["name"], event["type"], event["reason"])

@@ -22,9 +22,10 @@ from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.answers import ERROR_BODY_LIMIT, is_refusal, response_error, served_record, whole
-from interlingua.client.attempts import Attempts, log_cooldown
+from interlingua.client.attempts import Attempts
 from interlingua.client.call import Answered, Call, Limits, Plan, Tracing
 from interlingua.client.concurrency import Places
+from interlingua.client.cooldowns import EndOfCooldowns, log_cooldown
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.reading import read_body
 from interlingua.client.retry import Retry, preset
@@ -104,6 +105,7 @@ class Client:
         self._strict_policy = translate.strict_policy(strict)
         self.health = health or Health(observer=log_cooldown)
         """Which models and providers are in cooldown, and until when. Each attempt is reported to it."""
+        self.health.observe(EndOfCooldowns(self.health))
         self._clock = clock
         self.now = now
         """The clock that dates messages."""

@@ -107,6 +107,7 @@ class Gateway:
         self.contents = Contents(inspect) if inspect else None
         """The contents of the last calls; None where contents are not kept."""
         self.metrics = Metrics(shared=peers is not None)
+        client.health.observe(self.metrics.cooldown)
         self.peers = peers
         """The other workers, which also have records of calls; None where this process serves alone."""
         self.objects = objects
@@ -233,7 +234,7 @@ class Gateway:
             request.path_params.get("provider"),
             sdk_of(request, adapter),
         )
-        prepared = self.generator.prepare(generation, key, call)
+        prepared = self.generator.prepare(generation, key, call, self.generator.client.health.snapshot())
         return self.generator.estimate(prepared())["likely"]
 
     # ------------------------------------------------------------------------------------------------ one call
@@ -280,8 +281,10 @@ class Gateway:
             wire = _wire(request, parsed if older is None else older.to_newer(parsed))
             provider = request.path_params.get("provider")
             sdk = sdk_of(request, adapter)
-            return self.generator.prepare(Generation(adapter, wire, provider, sdk, strict, past), key, call)
+            return self.generator.prepare(Generation(adapter, wire, provider, sdk, strict, past), key, call, health)
 
+        # the tracker belongs to the event loop, and the rest may run in a thread
+        health = self.generator.client.health.snapshot()
         size = len(body) + (0 if past is None else size_of({"messages": past.before}))
         prepared = (await done(size, prepare))()
         if call.content is not None:

@@ -3,6 +3,7 @@ The metrics of a gateway, for Prometheus (spec/11-gateway.md#metrics). No label 
 client can choose freely: a label names a model only when that model has answered.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -48,6 +49,18 @@ class Metrics:
             "interlingua_running_calls", "Calls that run now.", registry=self._registry, multiprocess_mode="livesum"
         )
 
+        self._cooldowns = counter(
+            "cooldowns", "Cooldowns that began, of models and whole providers.", "provider", "reason"
+        )
+        self._ended = counter("cooldowns_ended", "Cooldowns that ended.", "provider", "reason")
+        self._in_cooldown = Gauge(
+            "interlingua_in_cooldown",
+            "Models and whole providers that are in cooldown now.",
+            ["provider"],
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
+
         self._children: dict[tuple[Counter | Histogram, *tuple[str, ...]], Any] = {}
 
     def begin(self) -> None:
@@ -76,6 +89,20 @@ class Metrics:
             self._of(self._unpriced, model).inc()
         else:
             self._of(self._cost, model).inc(float(usage["cost_usd"]))
+
+    def cooldown(self, report: Mapping[str, Any]) -> None:
+        """Count a cooldown that begins or ends: an observer of `Health`. Its model is no label, because a client can
+        name any model."""
+        provider, reason = report["name"].partition(":")[0], report["reason"]
+        match report["type"]:
+            case "unavailable":
+                self._cooldowns.labels(provider, reason).inc()
+                self._in_cooldown.labels(provider).inc()
+            case "available":
+                self._ended.labels(provider, reason).inc()
+                self._in_cooldown.labels(provider).dec()
+            case _:
+                pass
 
     def _of(self, metric: Counter | Histogram, *labels: str) -> Any:
         """The child of a metric for these labels. It is kept, because `labels` takes longer than counting."""

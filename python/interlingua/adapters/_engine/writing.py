@@ -5,8 +5,8 @@ names of tools, and the ids of calls.
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection
+from typing import Any, Final, TypeVar
 
 from interlingua.adapters._engine.as_read import AsRead
 from interlingua.adapters._engine.kit import NOTHING, UnusedNames, severity_of
@@ -18,6 +18,7 @@ from interlingua.canonical.loss import Loss, Path
 from interlingua.canonical.state_in_ids import carries_state
 
 Item = dict[str, Any]
+P = TypeVar("P")
 
 FILLER: Final = "(empty)"
 """The text that is written where a wire does not accept an empty content."""
@@ -70,7 +71,7 @@ class ToolNames:
         self._begins = re.compile(f"[{first or characters}]")
         self._other = re.compile(f"[^{characters}]")
 
-    def of(self, dialect: Mapping[str, Any]) -> "ToolNames":
+    def of(self, dialect: dict[str, Any]) -> "ToolNames":
         """The names that a provider of this dialect accepts."""
         pattern: str | None = dialect.get("tool_name")
         return self if pattern is None else ToolNames(self.longest, pattern=pattern)
@@ -154,7 +155,7 @@ class Writing:
         self._read = AsRead(source, endpoint)
         self.same_origin = self._read.same_origin
         self.same_model = self._read.same_model
-        self.encoding: Mapping[str, Any] = self._read.encoding
+        self.encoding: dict[str, Any] = self._read.encoding
         self.answering = "message" in source
         self.whole = self.answering and self.same_origin
         self.folds_custom = True
@@ -179,6 +180,34 @@ class Writing:
     def text(self, text: str) -> Item:
         """A text part on the wire for a text that the writer adds."""
         return {"type": "text", "text": text}
+
+    def or_placeholder(
+        self, write: Callable[[Item, P, Any, Path], Item | None], block: Item, place: P, path: Path
+    ) -> Item | None:
+        """Write a block. If `write` raises `Refused`, report the block and return the part that replaces it, or None if
+        nothing does.
+
+        The arguments of `write` are the block, its place, the writing and the path. The place is what `write` has to
+        know of it: a role, or the turn that is put together.
+        """
+        try:
+            return write(block, place, self, path)
+        except Refused as refused:
+            return self.placeholder_or_drop(block, path, refused)
+
+    def parts(
+        self, write: Callable[[Item, P, Any, Path], Item | None], blocks: list[Item], place: P, path: Path
+    ) -> list[Item]:
+        """Write the blocks of one place (`or_placeholder`); `path` is that of their list."""
+        found: list[Item] = []
+        for index, block in enumerate(blocks):
+            if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
+                found.append(self.text(text))  # most blocks
+                continue
+            part = self.or_placeholder(write, block, place, (*path, index))
+            if part is not None:
+                found.append(part)
+        return found
 
     def placeholder_or_drop(self, block: Item, path: Path, refused: Refused) -> Item | None:
         """Report a block that the wire cannot represent; return the part that replaces it, or None if nothing does."""
@@ -208,15 +237,15 @@ class Writing:
     @property
     def from_another(self) -> bool:
         """Whether the source was read from this wire, but from another provider of it."""
-        state: Mapping[str, Any] = self.source.get("provider_state") or NOTHING
+        state: dict[str, Any] = self.source.get("provider_state") or NOTHING
         return not self.same_origin and state.get("adapter") == self.endpoint.adapter
 
-    def state_of(self, item: Item) -> Mapping[str, Any]:
+    def state_of(self, item: Item) -> dict[str, Any]:
         """The provider state of an item if it may be replayed here, else an empty one."""
         state: Item | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
 
-    def encoding_of(self, item: Item) -> Mapping[str, Any]:
+    def encoding_of(self, item: Item) -> dict[str, Any]:
         """How an item of this wire was spelt; empty for an item of another origin."""
         state: Item | None = item.get("provider_state")
         if state is None or not (encoding := state.get("encoding")) or not self.endpoint.owns(state):
@@ -236,7 +265,7 @@ class Writing:
         the model."""
         return self.capabilities.get(capability) is True and not self.verbatim(*members)
 
-    def known(self, *members: str) -> Mapping[str, Any]:
+    def known(self, *members: str) -> dict[str, Any]:
         """The known capabilities of the model; empty for members that were written for it."""
         return NOTHING if self.verbatim(*members) else self.capabilities
 
@@ -260,7 +289,7 @@ class Writing:
 
     # ------------------------------------------------------------------------------------------ ids of calls
 
-    def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
+    def call_id(self, block: Item, state: dict[str, Any]) -> str:
         """Return the wire id of a call, and remember it for the result.
 
         It is the id in the `state` of the call if the target accepts that, else a derived one. An id that a provider

@@ -137,7 +137,7 @@ class BodyMember:
 BodyMembers = dict[str, BodyMember]
 
 
-def wrong_member(adapter: str, options: Mapping[str, Any], rows: BodyMembers) -> InvalidWire | None:
+def wrong_member(adapter: str, options: dict[str, Any], rows: BodyMembers) -> InvalidWire | None:
     """Return the error for a wire's options that hold a member of a wrong type; None if they hold none."""
     found = _misfit(options, rows)
     if found is None:
@@ -146,7 +146,7 @@ def wrong_member(adapter: str, options: Mapping[str, Any], rows: BodyMembers) ->
     return InvalidWire(f"{path[-1]} must be {wanted}", path=pointer(path), adapter=adapter)
 
 
-def _misfit(options: Mapping[str, Any], rows: BodyMembers) -> tuple[tuple[str, ...], str] | None:
+def _misfit(options: dict[str, Any], rows: BodyMembers) -> tuple[tuple[str, ...], str] | None:
     """Return the path of the first member of a wrong type, and the type that it must have. Null is of every type."""
     for name, value in options.items():
         row = rows.get(name)

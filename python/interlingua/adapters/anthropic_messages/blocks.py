@@ -12,7 +12,6 @@ from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
 from interlingua.adapters._content.calls import call_id, is_plain, plain_call, read_call, result_id
 from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item, text, tool_name
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
-from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import misplaced, no_place
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
@@ -146,12 +145,13 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
         block = without_name(block, reading)
     content = block.get("content")
     if len(block) == 3 and content:
-        call, unknown = reading.result(string(block["tool_use_id"]))
+        call = reading.take_call(string(block["tool_use_id"]))
+        is_known = call in reading.calls
         result: Block = {"type": "tool_result", "tool_use_id": call}
-        if type(content) is list and unknown is None:  # most results
+        if type(content) is list and is_known:  # most results
             result["content"] = _parts_from_wire(content, reading)
             return result
-        if type(content) is str and unknown is None and not content.isspace():
+        if type(content) is str and is_known and not content.isspace():
             result["content"] = [{"type": "text", "text": content}]
             return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)
@@ -162,32 +162,11 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """Write the blocks of one place, and report those that the wire has no place for."""
-    wires: list[Wire] = []
-    for position, block in enumerate(blocks):
-        kind = block["type"]
-        if kind == "text" and len(block) == 2:
-            text = block["text"]
-            if text and (place == ASSISTANT or not text.isspace()):
-                wires.append({"type": "text", "text": text})
-                continue
-        elif kind == "tool_use" and place == ASSISTANT and "cache" not in block:
-            wires.append(_tool_use_to_wire(block, writing, (*path, position)))
-            continue
-        wire = block_to_wire(block, place, writing, (*path, position))
-        if wire is not None:
-            wires.append(wire)
-    return wires
+    return writing.parts(block_to_wire, blocks, place, path)
 
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """Write one block; report it and return None if the wire cannot have it in this place."""
-    try:
-        return _block_to_wire(block, place, writing, path)
-    except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused)
-
-
-def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """Write one block; None if nothing of it is written. Raises `Refused` if the wire cannot have it in this place."""
     match block["type"]:
         case "text":
             return text_to_wire(block, place, writing, path)
@@ -229,9 +208,9 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
 
 
 def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    content = block["content"]
+    content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
-        text = part["text"]
+        text: str = part["text"]
         if text and not text.isspace():  # most results
             result = writing.result_id(block)
             return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}

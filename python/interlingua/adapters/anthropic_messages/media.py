@@ -138,27 +138,20 @@ def _write_source(block: Block, writing: Writing, path: Path) -> Wire:
 
 
 def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
-    content = [
-        wire
-        for position, part in enumerate(block["source"].get("content") or ())
-        if (wire := _part_to_wire(part, writing, (*path, position))) is not None
-    ]
+    content = writing.parts(_part_to_wire, block["source"].get("content") or [], DOCUMENT, path)
     return content or [writing.text(writing.fill(path))]
 
 
-def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:
-    try:
-        match part["type"]:
-            case "text":
-                return text_to_wire(part, DOCUMENT, writing, path)
-            case "image":
-                return medium_to_wire(part, writing, path)
-            case "opaque" if writing.endpoint.owns(part):
-                return opaque_to_wire(part, DOCUMENT, writing, path)
-            case _:
-                raise no_place(part, writing)
-    except Refused as refused:
-        return writing.placeholder_or_drop(part, path, refused)
+def _part_to_wire(part: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    match part["type"]:
+        case "text":
+            return text_to_wire(part, place, writing, path)
+        case "image":
+            return medium_to_wire(part, writing, path)
+        case "opaque" if writing.endpoint.owns(part):
+            return opaque_to_wire(part, place, writing, path)
+        case _:
+            raise no_place(part, writing)
 
 
 def _write_title(block: Block, writing: Writing, path: Path) -> Any:

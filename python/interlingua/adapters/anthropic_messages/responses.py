@@ -91,7 +91,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
 
 def _block_to_wire(block: Item, writing: Writing, path: Path) -> Wire | None:
     if not is_shown(block, writing):
-        return block_to_wire(block, ASSISTANT, writing, path)
+        return writing.or_placeholder(block_to_wire, block, ASSISTANT, path)
     given = block.get("signature")
     if given != "":
         code, severity = ("foreign_state", "lost") if given else ("unsigned_thinking", "representation")

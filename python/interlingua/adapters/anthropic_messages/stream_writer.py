@@ -125,7 +125,7 @@ class _Writer(claude.ClaudeWriter):
             case "thinking":
                 return {"type": "thinking", "thinking": "", "signature": ""}
             case _:
-                wire = block_to_wire({**block, "input": {}}, ASSISTANT, self.writing, ())
+                wire = self.writing.or_placeholder(block_to_wire, {**block, "input": {}}, ASSISTANT, ())
                 return {**(wire or {}), "input": {}}
 
     def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
@@ -137,7 +137,7 @@ class _Writer(claude.ClaudeWriter):
         written: another provider's would later be read as one of this provider."""
         block = open_block.block
         if block["type"] == "text" and block.get("citations"):
-            wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
+            wire = self.writing.or_placeholder(block_to_wire, block, ASSISTANT, ()) or {}
             return [{"type": "citations_delta", "citation": citation} for citation in wire.get("citations") or ()]
         state, signature = block.get("provider_state"), block.get("signature")
         if block["type"] == "thinking" and signature and (state is None or self.endpoint.owns(state)):
@@ -147,7 +147,7 @@ class _Writer(claude.ClaudeWriter):
     def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
         """Return a block of the provider that is written whole, and a delta with the input if it is a call of the provider's tool."""
         bare = {name: value for name, value in block.items() if name != "cache"}
-        wire = block_to_wire(bare, ASSISTANT, self.writing, ()) if block["type"] in _LATE else None
+        wire = self.writing.or_placeholder(block_to_wire, bare, ASSISTANT, ()) if block["type"] in _LATE else None
         if wire is None:
             return None
         arguments = wire.get("input") if wire["type"].endswith("_use") else None

@@ -164,7 +164,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
             wires.append({"text": text})
             continue
         where = (*path, position)
-        wire = block_to_wire(block, place, writing, where)
+        wire = writing.or_placeholder(block_to_wire, block, place, where)
         if wire is None:
             continue
         wires.append(wire)
@@ -185,14 +185,7 @@ def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None
 
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """Write one block; report it and return None if the wire cannot have it in this place."""
-    try:
-        return _block_to_wire(block, place, writing, path)
-    except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused)
-
-
-def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """Write one block; None if nothing of it is written. Raises `Refused` if the wire cannot have it in this place."""
     match block["type"]:
         case "text":
             return text_to_wire(block, place, writing, path)

@@ -124,7 +124,7 @@ def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
     """Write a block of a response of any origin; images too, although no request may have them in an assistant message."""
     if not is_shown(block, writing):
         place = USER if block["type"] == "image" else ASSISTANT
-        wire = block_to_wire(block, place, writing, path)
+        wire = writing.or_placeholder(block_to_wire, block, place, path)
         if wire is not None and block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a response has no cache points")
         return wire

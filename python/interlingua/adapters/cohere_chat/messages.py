@@ -5,14 +5,13 @@ An assistant message has parts, a plan next to its calls, and the calls, in this
 calls: the text of the model before its calls is its plan. On every other wire this is an ordinary text.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import LIST, Spellings, lone_text
 from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
-from interlingua.adapters._engine.writing import FILLER, Refused
+from interlingua.adapters._engine.writing import FILLER
 from interlingua.adapters._history.messages import (
     OF_MESSAGE,
     OF_RESULT,
@@ -47,7 +46,6 @@ from interlingua.canonical.loss import Loss, Path
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-_ROLES: Final = (SYSTEM, USER, ASSISTANT, TOOL)
 PLAN: Final = "tool_plan"
 """The place of a text that was read as the plan."""
 _BESIDE: Final = "content"
@@ -65,15 +63,14 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
 def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
     """Read a message by its role. The message of a response (`answer`) has parts where other messages have a text."""
     role = message["role"]
-    if role not in _ROLES:
-        raise ValueError(role)
+    known = _KNOWN[role]
     content = message.get("content")
     if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
-    known = _KNOWN[role]
-    spellings: Spellings = {
-        f"/{name}": {"raw": message[name]} for name in _SILENT if name in known and not message.get(name, True)
-    }
+    spellings: Spellings = {}
+    for name, value in message.items():
+        if not value and name in _SILENT and name in known:
+            spellings[f"/{name}"] = {"raw": value}
     fields = other_members(message, known, spellings)
     read: Message
     if role == TOOL:
@@ -98,7 +95,7 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
-_KNOWN: Final[Mapping[str, frozenset[str]]] = {
+_KNOWN: Final[dict[str, frozenset[str]]] = {
     SYSTEM: frozenset(("role", "content")),
     USER: frozenset(("role", "content")),
     ASSISTANT: frozenset(("role", "content", PLAN, "tool_calls", "citations")),
@@ -155,11 +152,11 @@ _SILENT: Final = ("content", PLAN, "tool_calls", "citations")
 
 
 def _result_from_wire(message: Wire, reading: Reading) -> Message:
-    wire_id = message["tool_call_id"]
+    wire_id: Any = message["tool_call_id"]
     if type(wire_id) is not str:
         raise TypeError("tool_call_id")
-    call, unknown = reading.result(wire_id)
-    return result_message(call, _content_from_wire(message, TOOL, reading), reading, unknown)
+    call = reading.take_call(wire_id)
+    return result_message(call, _content_from_wire(message, TOOL, reading), reading, wire_id)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -212,19 +209,15 @@ def message_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> list[Wire]:
     """Write the parts of a message; documents of the user are listed next to the messages."""
-    parts: list[Wire] = []
-    for index, block in enumerate(content):
-        where = (*path, index)
-        if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
-            try:
-                if (document := listed_document(block, where, writing)) is not None:
-                    writing.documents.append((int(path[1]), index, document))
-            except Refused as refused:
-                left = writing.placeholder_or_drop(block, where, refused)
-                parts += [] if left is None else [left]
-        elif (part := part_to_wire(block, where, writing, place)) is not None:
-            parts.append(part)
-    return parts
+    return writing.parts(_part_or_document if place == USER else part_to_wire, content, place, path)
+
+
+def _part_or_document(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    if block["type"] != "document" or writing.encoding_of(block).get("place") not in (None, LISTED):
+        return part_to_wire(block, place, writing, path)
+    if (document := listed_document(block, path, writing)) is not None:
+        writing.documents.append((int(path[1]), int(path[3]), document))
+    return None
 
 
 def _content(parts: list[Wire], *, answer: bool = False) -> Any:
@@ -295,7 +288,7 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wi
         if calls and block.get("text") == "" and writing.encoding_of(block).get("place") == _BESIDE:
             part: Wire | None = {"type": "text", "text": ""}  # the provider accepts it, as recorded requests show
         else:
-            part = part_to_wire(_uncited(block), where, writing, ASSISTANT)
+            part = writing.or_placeholder(part_to_wire, _uncited(block), ASSISTANT, where)
         if part is None:
             continue
         before_calls = calls and not writing.answering
@@ -347,11 +340,7 @@ def _uncited(block: Block) -> Block:
 
 def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block, where = result_of(message, path, NAME), (*path, "content", 0)
-    parts = [
-        part
-        for index, inner in enumerate(block["content"])
-        if (part := part_to_wire(inner, (*where, "content", index), writing, TOOL)) is not None
-    ]
+    parts = writing.parts(part_to_wire, block["content"], TOOL, (*where, "content"))
     wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
     wire["content"] = _content(result_parts(block, parts, "text", where, writing, FILLER))
     if len(block) > 3:

@@ -19,7 +19,10 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
+SYSTEM: Final = "system"
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+TOOL: Final = "tool"
 
 _PART: Final = "part"
 """The place of a document that was read from a message."""
@@ -88,20 +91,12 @@ def _refuse(kind: str) -> Any:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
-    """Write a block as a part of a message of this role (`place`); report it and return None if it cannot be represented there.
+def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """Write a block as a part of a message of this role (`place`); None if nothing of it is written.
 
-    Raises `InvalidRequest` for a call or a result in a message of another role.
+    Raises `Refused` for a block that cannot be represented there, and `InvalidRequest` for a call or a result in a
+    message of another role.
     """
-    if block["type"] == "text" and len(block) == 2 and block["text"]:
-        return {"type": "text", "text": block["text"]}
-    try:
-        return _part_to_wire(block, path, writing, place)
-    except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused)
-
-
-def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
     match block["type"]:
         case "text":
             return write_item(_TEXT, block, writing, path) if _has_words(block, path, writing) else None

@@ -5,7 +5,6 @@ The output of a tool is one object on this wire, where other wires have content
 (spec/adapters/gemini_generate.md#calls). Media of a result are placed after that object, or in the next user content.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.calls import arguments, call_id, read_call
@@ -103,7 +102,7 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     if "parts" in item:
         content += _parts_of_result(item["parts"], reading)
         reading.must_compare = reading.must_compare or not item["parts"]
-    canonical, _ = reading.result(wire_id or None, name)
+    canonical = reading.take_call(wire_id or None, name)
     if canonical not in reading.calls:
         encoding["name"] = name  # no call has this name
     if reading.calls.get(canonical) != (wire_id, name) or type(item.get("response")) is not dict:
@@ -166,7 +165,7 @@ def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     return write_item(_CALL, block, writing, path)
 
 
-def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
+def wrapped(texts: list[str], is_error: bool, encoding: dict[str, Any]) -> Wire:
     """Return the output of a tool as the object that the wire requires: the reverse of `_unwrapped`."""
     key = "error" if is_error else encoding.get("key", "result")
     if len(texts) == 1:
@@ -245,8 +244,8 @@ def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
         if type(name) is str and type(response) is dict and len(response) == 1:
             text = response.get("result")
             if type(text) is str and reading.open and reading.calls[reading.open[0]] == (None, name):
-                call_id, _ = reading.result(None, name)
-                return {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": text}]}
+                call = reading.take_call(None, name)
+                return {"type": "tool_result", "tool_use_id": call, "content": [{"type": "text", "text": text}]}
     return None
 
 
@@ -311,42 +310,30 @@ def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """Write the blocks of one place; report those that the place cannot contain."""
-    parts: list[Wire] = []
-    for position, block in enumerate(blocks):
-        kind: str = block["type"]
-        if kind == "text" and len(block) == 2 and block["text"]:
-            parts.append({"text": block["text"]})
-        elif kind == "tool_use" and place == MODEL:
-            parts.append(_call_to_wire(block, writing, (*path, position)))
-        elif (part := part_to_wire(block, place, writing, (*path, position))) is not None:
-            parts.append(part)
-    return parts
+    return writing.parts(part_to_wire, blocks, place, path)
 
 
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """Write one block; report and return None when this place cannot contain it."""
-    try:
-        match block["type"]:
-            case "text":
-                return _text_to_wire(block, writing, path)
-            case "image" | "audio" | "video" | "document" if place != SYSTEM:
-                return medium_to_wire(block, place, writing, path)
-            case "tool_use" if place == MODEL:
-                return _call_to_wire(block, writing, path)
-            case "thinking" if place == MODEL and writing.is_native(block):
-                return _thinking_to_wire(block, writing, path)
-            case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
-                raise Refused("unsigned_thinking", "the provider accepts only its own reasoning")
-            case "thinking" | "redacted_thinking" if place == MODEL:
-                raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
-            case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
-                return _opaque_to_wire(block, place, writing, path)
-            case "tool_use" | "tool_result" if place != RESULT:
-                raise misplaced(block, path, writing)
-            case _:
-                raise no_place(block, writing)
-    except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused)
+    """Write one block; None if nothing of it is written. Raises `Refused` if this place cannot contain it."""
+    match block["type"]:
+        case "text":
+            return _text_to_wire(block, writing, path)
+        case "tool_use" if place == MODEL:
+            return _call_to_wire(block, writing, path)
+        case "image" | "audio" | "video" | "document" if place != SYSTEM:
+            return medium_to_wire(block, place, writing, path)
+        case "thinking" if place == MODEL and writing.is_native(block):
+            return _thinking_to_wire(block, writing, path)
+        case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
+            raise Refused("unsigned_thinking", "the provider accepts only its own reasoning")
+        case "thinking" | "redacted_thinking" if place == MODEL:
+            raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
+        case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
+            return _opaque_to_wire(block, place, writing, path)
+        case "tool_use" | "tool_result" if place != RESULT:
+            raise misplaced(block, path, writing)
+        case _:
+            raise no_place(block, writing)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire: text and reasoning
@@ -449,7 +436,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     return [write_item(_RESULT, whole, writing, path)]
 
 
-def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+def _answered(block: Block, writing: Writing, encoding: dict[str, Any], path: Path) -> tuple[str, str | None]:
     """Return the wire name and id of a result's call; for a result that was read without a call, its own."""
     call = writing.calls.get(block["tool_use_id"])
     if call is None:
@@ -469,7 +456,6 @@ def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
 def _part_of_result(item: Block, writing: Writing, path: Path) -> Wire | None:
     """Write a block of a result as a part; inside a result, texts have no other members."""
     if item["type"] != "text":
-        return part_to_wire(item, RESULT, writing, path)
+        return writing.or_placeholder(part_to_wire, item, RESULT, path)
     report_beside(item, OF_TEXT, writing, path)
-
     return {"text": item["text"]}

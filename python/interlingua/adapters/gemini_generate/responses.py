@@ -321,11 +321,11 @@ _CANDIDATES: Final = Choices(
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """Write one block of a response; reasoning of another provider is shown without its signature."""
     if writing.same_origin:
-        return part_to_wire(block, MODEL, writing, path)
+        return writing.or_placeholder(part_to_wire, block, MODEL, path)
     if block["type"] == "thinking" and not writing.is_native(block):
         answers.report_shown(block, writing, path)
         return {"text": block["text"], "thought": True}
-    part = part_to_wire(block, MODEL, writing, path)
+    part = writing.or_placeholder(part_to_wire, block, MODEL, path)
     if part is not None and block["type"] == "tool_use":
         # if a client sends this id back, the call is recognised
         part["functionCall"].setdefault("id", "call_" + block["id"].removeprefix("tu_"))

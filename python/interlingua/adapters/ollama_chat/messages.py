@@ -7,7 +7,6 @@ from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings, read_elements
 from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
-from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.envelope import MARK
 from interlingua.adapters._history.messages import (
     OF_MESSAGE,
@@ -143,43 +142,40 @@ def _sorted(content: list[Block], path: Path, role: str, writing: Writing) -> Me
     """Sort the blocks into the members of the wire message; report those that have no place there."""
     members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
     for index, block in enumerate(content):
-        try:
-            member, said = _sorted_block(block, (*path, index), role, writing)
-        except Refused as refused:
-            left = writing.placeholder_or_drop(block, (*path, index), refused)
-            if left is None:
-                continue
-            member, said = "content", left["text"]
-        members[member].append((index, said))
+        found = writing.or_placeholder(_member, block, role, (*path, index))
+        if found is not None:
+            for name, value in found.items():
+                members[name].append((index, value))
     return members
 
 
-def _sorted_block(block: Block, path: Path, role: str, writing: Writing) -> tuple[str, Any]:
-    """Return the member that a block belongs to, and its value there. Raises `Refused` for a block without a place."""
+def _member(block: Block, role: str, writing: Writing, path: Path) -> Wire:
+    """Write a block as an object that has only its member of the message. Raises `Refused` for a block without a
+    place."""
     assistant = role == "assistant"
     match block["type"]:
         case "text":
             if len(block) > 2:
                 report_beside(block, OF_TEXT, writing, path)
-            return "content", block["text"]
+            return {"content": block["text"]}
         case "document" if (
             not assistant and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
         ):
             report_beside(text, OF_TEXT, writing, path)
-            return "content", text["text"]
+            return {"content": text["text"]}
         case "image":
-            return "images", image_to_wire(block, path, writing)
+            return {"images": image_to_wire(block, path, writing)}
         case "tool_use" if assistant:
-            return CALLS, call_to_wire(block, path, writing)
+            return {CALLS: call_to_wire(block, path, writing)}
         # reasoning of another provider is not replayed in a request, but it is shown in a response
         case "thinking" if assistant and (
             writing.answering or not block.get("provider_state") or writing.state_of(block)
         ):
             report_beside(block, OF_THINKING, writing, path)
-            return "thinking", block["text"]
+            return {"thinking": block["text"]}
         case "opaque" if (item := _raw_item(block, role, writing)) is not None:
             report_beside(block, OF_OPAQUE, writing, path)
-            return block["kind"], item[0]
+            return {block["kind"]: item[0]}
         case "tool_use" | "tool_result" if role != "tool":
             raise misplaced(block, path, writing)
         case _:
@@ -348,7 +344,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     for item in (wire_id, name):
         if item is not None and not isinstance(item, str):
             raise TypeError(item)
-    call, unknown = reading.result(wire_id, named if isinstance(named, str) else None)
+    call = reading.take_call(wire_id, named if isinstance(named, str) else None)
     known_id, called = reading.calls.get(call, ("", None))
     usual = wire_id is not None or (known_id is None and "tool_call_id" not in message)
     reading.must_compare = reading.must_compare or not usual or name is None or not message.get("images", True)
@@ -357,7 +353,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     if name is not None and name != called:
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, {})
-    read = result_message(call, blocks[-1:], reading, unknown)
+    read = result_message(call, blocks[-1:], reading, wire_id)
     block: Block = read["content"][0]
     block["content"] = blocks[:-1] + block["content"]  # images precede the text
     return _finish(read, fields, spellings, reading)

@@ -6,7 +6,6 @@ nothing.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.citations import (
@@ -47,7 +46,10 @@ from interlingua.canonical.loss import Path
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
+SYSTEM: Final = "system"
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+TOOL: Final = "tool"
 
 # ---------------------------------------------------------------------------------------------------- rows
 
@@ -111,34 +113,28 @@ _DOCUMENT: Final = ItemRow(
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
-    """Return the content part for a block, or None when it was dropped. `place` is the role of the message that holds
-    it."""
+def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
+    """Write a block as a part of a message of the role `place`. Raises `Refused` for a block that has no place there."""
     writing.place = place
-    try:
-        match block["type"]:
-            case "text":
-                return _text_to_wire(block, path, writing, place)
-            case "document" if (
-                place != ASSISTANT and (words := document_as_text(block, path, writing.loss)) is not None
-            ):
-                return _text_to_wire(words, path, writing, place)
-            case "image" | "audio" | "video" | "document":
-                return _medium_to_wire(block, path, writing, place)
-            case "opaque" if writing.endpoint.owns(block):
-                return native_item(block, block["value"].get("type"), part_from_wire, writing, path)
-            case _:
-                raise no_place(block, writing)
-    except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused)
+    match block["type"]:
+        case "text":
+            return _text_to_wire(block, place, writing, path)
+        case "document" if place != ASSISTANT and (words := document_as_text(block, path, writing.loss)) is not None:
+            return _text_to_wire(words, place, writing, path)
+        case "image" | "audio" | "video" | "document":
+            return _medium_to_wire(block, place, writing, path)
+        case "opaque" if writing.endpoint.owns(block):
+            return native_item(block, block["value"].get("type"), part_from_wire, writing, path)
+        case _:
+            raise no_place(block, writing)
 
 
-def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
+def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     row = _TEXT if place != ASSISTANT else _REFUSAL if block.get("refusal") else _OUTPUT_TEXT
     return write_item(row, block, writing, path)
 
 
-def _medium_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
+def _medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     kind: str = block["type"]
     dialect, encoding = writing.dialect, writing.encoding_of(block)
     part = encoding.get("part")
@@ -228,7 +224,7 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
 
 def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
     kind, members = citation["type"], select_members(citation, _CITED)
-    fields: Mapping[str, Any] = writing.state_of(citation).get("fields") or {}
+    fields: dict[str, Any] = writing.state_of(citation).get("fields") or {}
     if writing.encoding_of(citation).get("flat"):
         return {**fields, **members, "type": kind}
     return {**fields, "type": kind, kind: {**fields.get(kind, {}), **members}}
@@ -263,13 +259,7 @@ def _citation_from_wire(item: Wire, reading: Reading) -> Block:
 
 def content_to_wire(content: list[Block], path: Path, writing: Writing, place: str) -> str | list[Wire] | None:
     """Write the content of a message: a string for a single plain text, else parts; None when nothing is left of it."""
-    parts: list[Wire] = []
-    for index, block in enumerate(content):
-        if block["type"] == "text" and len(block) == 2:
-            parts.append({"type": "text", "text": block["text"]})
-        elif (part := part_to_wire(block, (*path, index), writing, place)) is not None:
-            parts.append(part)
-    return as_content(parts)
+    return as_content(writing.parts(part_to_wire, content, place, path))
 
 
 def as_content(parts: list[Wire]) -> str | list[Wire] | None:

@@ -87,16 +87,17 @@ _SUMMARY: Final = ItemRow(
 
 
 def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, Any]:
-    """Return the place of a reasoning block on the wire, and the value there.
+    """Return the place of a reasoning block on the wire, and the value there. Raises `Refused` for a block without a
+    place.
 
-    The place is one of `MEMBERS` or `PART`. With `PART` the value is a content part, or None when the block was
-    dropped.
+    The place is one of `MEMBERS` or `PART`. With `PART` the value is a content part, or None when nothing of the block
+    is written.
     """
     state = writing.state_of(block)
     encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
-        return PART, writing.placeholder_or_drop(block, path, no_place(block, writing))
+        raise no_place(block, writing)
     if not state and block.get("provider_state"):
         report_shown(block, writing, path)
         block = {"type": "thinking", "text": block["text"]}

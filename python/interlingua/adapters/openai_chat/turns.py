@@ -15,7 +15,7 @@ from interlingua.adapters._engine.kit import BLOCK_MEMBERS, NOTHING, Wire, repor
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import LIST, Spellings, imprint, lone_text, read_elements
 from interlingua.adapters._engine.verbatim import keep_item
-from interlingua.adapters._engine.writing import FILLER, Refused
+from interlingua.adapters._engine.writing import FILLER
 from interlingua.adapters._history.messages import (
     OF_TEXT,
     Members,
@@ -69,17 +69,24 @@ _TEXTS: Final = "reasoning"
 
 class _Turn:
     """The blocks of an assistant message, sorted into the members of the wire. `played`: an answer of another origin
-    that is written for a client. `legacy` is the id of the call that is written by its name, as `function_call`."""
+    that is written for a client. `legacy` is the id of the call that is written by its name, as `function_call`.
+    `index` is the position of the block that is being sorted."""
 
-    __slots__ = ("citations", "legacy", "members", "path", "played", "writing")
+    __slots__ = ("citations", "content", "index", "legacy", "members", "path", "played", "writing")
 
-    def __init__(self, path: Path, writing: Writing) -> None:
+    def __init__(self, message: Message, path: Path, writing: Writing) -> None:
+        self.content: list[Block] = message["content"]
+        self.index = 0
         self.path = path
         self.writing = writing
         self.played = writing.answering and not writing.same_origin
         self.members: Members = {name: [] for name in _ORDER}
         self.legacy = ""
         self.citations: tuple[int, Block] | None = None
+
+    def add(self, member: str, value: Any) -> None:
+        """Put what is written of the block into a member."""
+        self.members[member].append((self.index, value))
 
 
 _ORDER: Final = (_TEXTS, DETAILS, "content", "refusal", "images", "audio", CALLS)
@@ -92,13 +99,13 @@ def assistant_to_wire(message: Message, position: int, writing: Writing) -> Wire
     """Write an assistant message of the history, which is at `position` in the request."""
     path: Path = ("messages", position)
     plain = _plain_turn(message, path, writing)
-    return _sorted(_Turn(path, writing), message) if plain is None else plain
+    return _sorted(_Turn(message, path, writing), message) if plain is None else plain
 
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """Write the message of an answer, at its place in the response."""
     plain = None if writing.same_origin else _plain_turn(message, path, writing)
-    wire = _sorted(_Turn(path, writing), message) if plain is None else plain
+    wire = _sorted(_Turn(message, path, writing), message) if plain is None else plain
     if not writing.same_origin:
         wire.setdefault("refusal", None)
     return wire
@@ -106,10 +113,13 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
 
 def _sorted(turn: _Turn, message: Message) -> Wire:
     """Write a turn by sorting its blocks into the members of the wire."""
-    content, path, writing = message["content"], turn.path, turn.writing
-    for index, block in enumerate(content):
-        _sort(block, index, content, turn)
-    wire = _turn_to_wire(turn, content, writing.state_of(message))
+    path, writing = turn.path, turn.writing
+    for index, block in enumerate(turn.content):
+        turn.index = index
+        part = writing.or_placeholder(_sort, block, turn, (*path, "content", index))
+        if part is not None:
+            turn.add("content", part)
+    wire = _turn_to_wire(turn, writing.state_of(message))
     if (
         turn.members[_TEXTS]
         or turn.members[DETAILS]
@@ -147,84 +157,79 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
-def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
-    writing, path = turn.writing, (*turn.path, "content", index)
-    part: Any
+def _sort(block: Block, turn: _Turn, writing: Writing, path: Path) -> Wire | None:
+    """Put a block into its member of the message; return the part if it is one of the content. Raises `Refused` for a
+    block without a place."""
     match block["type"]:
         case "tool_use":
-            turn.members[CALLS].append((index, call_to_wire(block, path, writing)))
+            turn.add(CALLS, call_to_wire(block, path, writing))
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
-            return
+            return None
         case "text" if block.get("refusal") and writing.dialect.get("refusals") is False:
             message = "the wire does not mark refusals"
             writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
-            _sort({**block, "refusal": False}, index, content, turn)
-            return
-        case "text" if block.get("refusal") and (turn.played or _is_member(block, index, content, turn)):
+            return _sort({**block, "refusal": False}, turn, writing, path)
+        case "text" if block.get("refusal") and (turn.played or _is_member(block, turn)):
             if block["text"]:
-                turn.members["refusal"].append((index, block["text"]))
+                turn.add("refusal", block["text"])
                 report_beside(block, _OF_REFUSAL, writing, path)
             else:
-                report_empty(index, path[:-1], writing)
-            return
+                report_empty(turn.index, path[:-1], writing)
+            return None
         case "text":
-            part = part_to_wire(block, path, writing, ASSISTANT)
+            part = part_to_wire(block, ASSISTANT, writing, path)
             if block.get("citations"):
-                _note_citations(block, index, turn)
+                _note_citations(block, turn)
+            return part
         case "thinking" | "redacted_thinking":
-            place, part = reasoning_to_wire(block, path, writing)
+            place, value = reasoning_to_wire(block, path, writing)
+            if place == PART:
+                found: Wire | None = value
+                return found
             if place == DETAILS:
-                turn.members[DETAILS].append((index, part))
-                return
-            if place != PART:
-                turn.members[_TEXTS].append((index, (place, part)))
-                return
+                turn.add(DETAILS, value)
+            else:
+                turn.add(_TEXTS, (place, value))
+            return None
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") in _KEPT_WHOLE:
-            try:
-                item = native_item(block, block["kind"], _KEPT_WHOLE[block["kind"]], writing, path)
-                turn.members[block["kind"]].append((index, item))
-                return
-            except Refused as refused:
-                part = writing.placeholder_or_drop(block, path, refused)
+            kind = block["kind"]
+            turn.add(kind, native_item(block, kind, _KEPT_WHOLE[kind], writing, path))
+            return None
         case "image" if writing.encoding_of(block).get("member") == "images":
-            part = part_to_wire(block, path, writing, ASSISTANT)
-            if part is not None and part["type"] == "image_url":
-                turn.members["images"].append((index, part))
-                return
+            turn.add("images", part_to_wire(block, ASSISTANT, writing, path))
+            return None
         case "audio" if (sound := _sound(block, path, turn)) is not None:
-            turn.members["audio"].append((index, sound))
-            return
+            turn.add("audio", sound)
+            return None
         case "tool_result":
             raise misplaced(block, path, writing)
         case _:
-            part = part_to_wire(block, path, writing, ASSISTANT)
-    if part is not None:
-        turn.members["content"].append((index, part))
+            return part_to_wire(block, ASSISTANT, writing, path)
 
 
 _KEPT_WHOLE: Final[Mapping[Any, Callable[[Wire, Reading], Block]]] = {CALLS: call_from_wire, DETAILS: detail_from_wire}
 """Members with items that may be kept whole, and the function that reads an item."""
 
 
-def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
+def _is_member(block: Block, turn: _Turn) -> bool:
     """Whether a refusal is written to the member `refusal`: it must be the only one and come after the text."""
     state = turn.writing.state_of(block)
     if turn.members["refusal"] or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
     return turn.writing.encoding_of(block).get("part") != "refusal" and not any(
-        later["type"] == "text" for later in content[index + 1 :]
+        later["type"] == "text" for later in turn.content[turn.index + 1 :]
     )
 
 
 _OF_REFUSAL: Final = OF_TEXT | {"refusal"}
 
 
-def _note_citations(block: Block, index: int, turn: _Turn) -> None:
+def _note_citations(block: Block, turn: _Turn) -> None:
     if turn.citations is not None or not has_native_citations(block, turn.writing):
-        _drop_citations(index, turn)
+        _drop_citations(turn.index, turn)
     else:
-        turn.citations = (index, block)
+        turn.citations = (turn.index, block)
 
 
 def _drop_citations(index: int, turn: _Turn) -> None:
@@ -256,7 +261,7 @@ _OF_SOURCE: Final = frozenset(("kind", "data"))
 _OF_SOUND: Final = BLOCK_MEMBERS | {"source", "transcript"}
 
 
-def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
+def audio_to_wire(block: Block, state: dict[str, Any]) -> Wire:
     """Return the `audio` member of an answer."""
     audio: Wire = {**state.get("fields", NOTHING), "id": state["id"], "data": block["source"]["data"]}
     if "transcript" in block:
@@ -264,7 +269,7 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
     return audio
 
 
-def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -> Wire:
+def _turn_to_wire(turn: _Turn, state: dict[str, Any]) -> Wire:
     writing, path, members = turn.writing, (*turn.path, "content"), turn.members
     refusal = "".join([text for _, text in members["refusal"]])
     members["refusal"] = as_one(members["refusal"], refusal, path, writing)
@@ -291,7 +296,7 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
         else:
             _drop_citations(index, turn)
     if turn.played and len(members["content"]) > 1:
-        wire["content"] = _played_content(members, content, path, writing)
+        wire["content"] = _played_content(turn, path)
     if refusal:
         wire["refusal"] = refusal
     for name in (DETAILS, "images", "audio", CALLS):
@@ -303,10 +308,11 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
     return wire
 
 
-def _played_content(members: Members, content: list[Block], path: Path, writing: Writing) -> str | list[Wire] | None:
+def _played_content(turn: _Turn, path: Path) -> str | list[Wire] | None:
     """Write the content of an answer in the form to which its stream adds up: adjacent parts of the same kind are
     joined, and an empty text is left out. If all parts are plain texts, they become one string, which is the only form
     that clients of this wire read."""
+    members, writing = turn.members, turn.writing
     parts = members["content"]
     if all(_is_plain(part) for _, part in parts):
         whole = "".join([part["text"] for _, part in parts])
@@ -321,7 +327,7 @@ def _played_content(members: Members, content: list[Block], path: Path, writing:
     for index, part in parts:
         if _is_plain(part) and not part["text"]:
             report_empty(index, path, writing)
-        elif runs and _goes_on(runs[-1][-1], index, part, content):
+        elif runs and _goes_on(runs[-1][-1], index, part, turn.content):
             runs[-1].append((index, part))
         else:
             runs.append([(index, part)])
@@ -363,7 +369,7 @@ def _has_text(part: Wire) -> bool:
     return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
 
 
-def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> None:
+def _reasoning_members(turn: _Turn, wire: Wire, encoding: dict[str, Any]) -> None:
     writing, path, texts = turn.writing, (*turn.path, "content"), turn.members[_TEXTS]
     words = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
     if words:

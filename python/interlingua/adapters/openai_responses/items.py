@@ -104,7 +104,7 @@ class _Turn:
         self.of[-1].append(self.first + index)
 
 
-def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
+def _begins(state: dict[str, Any], encoding: dict[str, Any]) -> bool:
     """Whether a block is the first of a message item: only the first one has the members of the item."""
     if "id" in state or encoding.get(_STARTS):
         return True
@@ -117,7 +117,7 @@ _OF_ITEM: Final = "item/"
 """Prefix for the name of an item's member that its first part has as well."""
 
 
-def _is_of_part(name: str, fields: Mapping[str, Any]) -> bool:
+def _is_of_part(name: str, fields: dict[str, Any]) -> bool:
     return name in _OF_PARTS or _OF_ITEM + name in fields
 
 
@@ -134,8 +134,11 @@ def turn_to_wire(
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
             turn.add_part(_text_to_wire(block, path, writing), block, index)
-        else:
-            _block_to_wire(block, index, turn)
+            continue
+        left = writing.or_placeholder(_block_to_wire, block, turn, (*path, "content", index))
+        if left is not None:
+            text = {"type": "text", "text": left["text"]}
+            turn.add_part(spoken_to_wire(text, (), writing), text, index)
     turn.close()
     if turn.reasoning and not writing.answering:
         _settle_reasoning(turn)
@@ -162,9 +165,9 @@ def _plain_turn(content: list[Block], path: Path, writing: Writing) -> list[Wire
     return items
 
 
-def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
-    writing, path = turn.writing, (*turn.path, "content", index)
-    kind = block["type"]
+def _block_to_wire(block: Block, turn: _Turn, writing: Writing, path: Path) -> None:
+    """Add a block to the items of a turn. Raises `Refused` for a block that has no place there."""
+    kind, index = block["type"], int(path[-1])
     if kind == "text":
         turn.add_part(_text_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
@@ -178,12 +181,9 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
         part = block["value"]
         turn.add_part(native_item(block, part.get("type"), None, writing, path, fields=False), block, index)
     elif kind == "opaque" and writing.endpoint.owns(block):
-        try:
-            _opaque_to_wire(block, index, turn)
-        except Refused as refused:
-            _leave(block, index, turn, refused)
+        _opaque_to_wire(block, index, turn)
     else:
-        _leave(block, index, turn, no_place(block, writing))
+        raise no_place(block, writing)
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
@@ -193,13 +193,6 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         of_part = {name: value for name, value in fields.items() if name not in others}
         block = {**block, "provider_state": {**block["provider_state"], "fields": of_part}}
     return spoken_to_wire(block, path, writing)
-
-
-def _leave(block: Block, index: int, turn: _Turn, refused: Refused) -> None:
-    part = turn.writing.placeholder_or_drop(block, (*turn.path, "content", index), refused)
-    if part is not None:
-        text = {"type": "text", "text": part["text"]}
-        turn.add_part({"type": "output_text", "text": part["text"]}, text, index)
 
 
 def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
@@ -279,12 +272,12 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
 _OF_REASONING: Final = OF_THINKING | {"signature"}
 
 
-def _is_plain(dialect: Mapping[str, Any]) -> bool:
+def _is_plain(dialect: dict[str, Any]) -> bool:
     """Whether the provider's models reason in plain text, which needs no signature."""
     return dialect.get("plain_reasoning") is True
 
 
-def _words(text: str, dialect: Mapping[str, Any]) -> Wire:
+def _words(text: str, dialect: dict[str, Any]) -> Wire:
     """Return the text of reasoning in its place on the wire: in full, or as a summary."""
     if _is_plain(dialect):
         return {"summary": [], "content": [{"type": "reasoning_text", "text": text}]}
@@ -348,7 +341,7 @@ def is_of_others(item: Wire, reading: Reading) -> bool:
     """
     kind = item.get("type")
     if kind is None or kind == "message":
-        return is_message(item) and item.get("role") in _OTHERS
+        return item.get("role") in _OTHERS and is_message(item)
     if kind == "function_call" or kind == "reasoning":
         return False
     if kind == "function_call_output" or kind == "custom_tool_call_output":

@@ -17,7 +17,6 @@ from interlingua.adapters._content.citations import (
 from interlingua.adapters._content.media import BYTES, FILE, WEB, document_as_text, read_medium, refuse_kind, sent_as
 from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, opaque, read_item, text, write_item
 from interlingua.adapters._engine.kit import NOTHING, Wire
-from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.messages import native_item, no_place
 from interlingua.adapters._openai.parts import BREAKPOINT, CacheMark, address, detail, file_name, located_for
 from interlingua.adapters.openai_responses.tables import Reading, Writing
@@ -92,24 +91,22 @@ PART: Final = "part"
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
-    """Return the content part for a block of a user, system or tool message, or None when it was dropped."""
-    try:
-        match block["type"]:
-            case "text":
-                return write_item(_WORDS, block, writing, path)
-            case "document" if (words := document_as_text(block, path, writing.loss)) is not None:
-                return write_item(_WORDS, words, writing, path)
-            case "image" | "document" as kind:
-                refuse_kind(block, writing)
-                sent = sent_as(block, located_for(block, _TAKES, writing), writing.loss, path)
-                return write_item(_IMAGE if kind == "image" else _DOCUMENT, sent, writing, path)
-            case "opaque" if writing.endpoint.owns(block):
-                return native_item(block, block["value"].get("type"), part_from_wire, writing, path)
-            case _:
-                raise no_place(block, writing)
-    except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused)
+def part_to_wire(block: Block, _: None, writing: Writing, path: Path) -> Wire:
+    """Write a block of a user, system or tool message as a part. Raises `Refused` for a block that has no place
+    there."""
+    match block["type"]:
+        case "text":
+            return write_item(_WORDS, block, writing, path)
+        case "document" if (words := document_as_text(block, path, writing.loss)) is not None:
+            return write_item(_WORDS, words, writing, path)
+        case "image" | "document" as kind:
+            refuse_kind(block, writing)
+            sent = sent_as(block, located_for(block, _TAKES, writing), writing.loss, path)
+            return write_item(_IMAGE if kind == "image" else _DOCUMENT, sent, writing, path)
+        case "opaque" if writing.endpoint.owns(block):
+            return native_item(block, block["value"].get("type"), part_from_wire, writing, path)
+        case _:
+            raise no_place(block, writing)
 
 
 _TAKES: Final = (WEB, BYTES, FILE)
