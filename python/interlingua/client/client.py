@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import NotConfigured, ProviderError
+from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
