@@ -35,7 +35,6 @@ from interlingua.adapters._content.tools import (
     Tool,
     is_plain,
     of_provider,
-    refuse_second,
     write_tools,
 )
 from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, read_item, tool_name, write_item
@@ -382,7 +381,6 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     functions: list[Wire] = []
     home = 0  # the position of the functions
     moved: list[int] = []
-    names: set[str] = set()
     run = computer_use.find(tools, writing)
 
     def write(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -391,7 +389,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             return _function_to_wire(tool, writing, path)
         return computer_use.written(tools, run, writing) if path[1] == run.start else None
 
-    written, places = write_tools(request, writing, write, _read_definition)
+    written, places = write_tools(request, writing, write, _read_definition, one_name_each=True)
     for wire, (position,) in zip(written, places, strict=True):
         tool = tools[position]
         if tool.get("kind") == "provider":
@@ -404,12 +402,9 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             of.append([position])
             continue
         if position in run:
-            for at in run:
-                refuse_second(tools[at]["name"], names, writing, ("tools", at))
             wires.append(wire)
             of.append([*run])
             continue
-        refuse_second(tool["name"], names, writing, ("tools", position))
         if not functions:
             home = len(wires)
             wires.append({_FUNCTIONS: functions})
