@@ -10,7 +10,7 @@ import pytest
 
 from interlingua.access import Key, digest, keys_of_file, new_key, read_keys
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.client.fake import Say
+from interlingua.client.fake import Refuse, Say
 from interlingua.gateway import server
 from interlingua.gateway.gateway import Gateway
 from tests.gateway import wires
@@ -80,6 +80,29 @@ async def test_a_key_uses_the_models_that_it_may_use(serve: Any) -> None:
         names = {row["id"] for row in (await at.http.get("/v1/models", headers=bearer)).json()["data"]}
         assert "one" not in names
         assert all(not name.startswith("openai:") for name in names)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wire", wires.WIRES)
+@pytest.mark.parametrize(("status", "category"), [(401, "authentication"), (402, "billing"), (403, "permission")])
+async def test_a_client_is_not_told_that_its_key_is_wrong_when_the_gateways_is(
+    serve: Any, wire: str, stream: bool, status: int, category: str
+) -> None:
+    """Also where the provider speaks the client's wire; the record says what it was
+    (spec/11-gateway.md#operators-errors)."""
+    types = {401: "authentication_error", 402: "billing_error", 403: "permission_error"}
+    body = {"type": "error", "error": {"type": types[status], "message": "invalid x-api-key"}}
+    policy = {"version": 1, "serve": {"*": "anthropic:claude-sonnet-4-6"}}
+    async with serve(Refuse(status, body), keys=[key()], policy=policy, names=None) as at:
+        request = wires.body(wire, stream=stream)
+        answer = await at.http.post(wires.path(wire, stream=stream), json=request, headers={"x-api-key": SECRET})
+        assert 500 <= answer.status_code < 600
+        assert "anthropic answered" in answer.text
+        assert "The key of this call is not at fault" in answer.text
+        assert "invalid x-api-key" not in answer.text
+        [record] = at.gateway.calls.of("team")
+        assert (record.category, record.status) == (category, answer.status_code)
 
 
 @pytest.mark.asyncio
