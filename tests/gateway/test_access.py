@@ -281,6 +281,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         {"keys": [{"name": "a", "sha256": "0" * 64, "budget_usd_per_day": "5", "allow_unpriced": "yes"}]},
         "/keys/0/allow_unpriced",
     ),
+    "a number for true": ({"keys": [{"name": "a", "sha256": "0" * 64, "all_metrics": 1}]}, "/keys/0/all_metrics"),
     "without a budget": (
         {"keys": [{"name": "a", "sha256": "0" * 64, "allow_unpriced": True}]},
         "/keys/0/allow_unpriced",
@@ -312,13 +313,13 @@ def test_a_file_of_keys_is_read_whole(tmp_path: Path) -> None:
     """All members, and none that prints the digest."""
     row = {
         "name": "a", "sha256": digest(SECRET), "tenant": "t", "models": ["openai:*"],
-        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00", "allow_unpriced": True,
+        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00", "allow_unpriced": True, "all_metrics": True,
         "user_id": USER, "team_id": TEAM,
     }  # fmt: skip
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({"keys": [row]}))
     [found] = read_keys(file)
-    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM, True)
+    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM, True, True)
     assert digest(SECRET) not in repr(found)
 
 

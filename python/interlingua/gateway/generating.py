@@ -440,9 +440,7 @@ def _for_operator(error: Data, client: Endpoint) -> Data:
     wire the client would read that the key of its call is wrong."""
     message = error["message"]
     if "status" in error:
-        message += (
-            f". The key of this call is not at fault: the operator of the gateway must check its account at {error['provider']}"
-        )
+        message += f". The key of this call is not at fault: the operator of the gateway must check its account at {error['provider']}"
     return {
         "category": "server_error",
         "message": message,
