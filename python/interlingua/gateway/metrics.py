@@ -54,6 +54,7 @@ class Metrics:
         self._failed = counter(
             "failed_attempts", "Calls to providers that failed, by category.", "provider", "model", "category"
         )
+        self._refusals = counter("refusals", "Failed calls without a record, by category.", "wire", "category")
         self._tokens = counter("tokens", "Tokens of answers, in disjoint buckets.", "model", "kind")
         self._cost = counter("cost_usd", "Cost of answers whose price is known, in USD.", "model")
         self._unpriced = counter("unpriced", "Answers whose price is not known.", "model")
@@ -132,6 +133,10 @@ class Metrics:
             self._keys.add(key)
         return key
 
+    def refused(self, wire: str, category: str) -> None:
+        """Count a failed call that has no record."""
+        self._of(self._refusals, wire, category).inc()
+
     def cooldown(self, report: Mapping[str, Any]) -> None:
         """Count a cooldown that begins or ends: an observer of `Health`. Its model is no label, because a client can
         name any model."""
@@ -143,7 +148,7 @@ class Metrics:
             case "available":
                 self._ended.labels(provider, reason).inc()
                 self._in_cooldown.labels(provider).dec()
-            case _:
+            case _:  # the end of one that lasts has moved
                 pass
 
     def _of(self, metric: Counter | Histogram, *labels: str) -> Any:

@@ -196,7 +196,7 @@ class Turns(Generic[W]):
         self.joins = joins
         self.open_end = open_end
         self.first = 0  # the first message behind the leading instructions
-        self.order: Order = range(len(messages))
+        self.order: Order = []  # set by `arrange`
         self.wires: list[Item] = []
         self.of: list[list[int]] = []
         self.after_turn: list[Any] = []  # what `write_after_turn` writes behind the open turn

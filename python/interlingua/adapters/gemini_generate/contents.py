@@ -154,6 +154,7 @@ def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
     state = reading.state(encoding={"names": sorted(reading.names)})
     writing = Writing({"messages": [message], "provider_state": state}, unmeasured(reading.endpoint), Loss())
     contents = _Contents([message], writing)
+    contents.arrange()
     contents.write_messages()
     contents.demand_signatures(writing.model)
     keep_item(message, raw, contents.wires[0], reading.endpoint, writing.loss.entries)
