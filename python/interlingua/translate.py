@@ -124,7 +124,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         return validated(data, name)
     except InvalidRequest as problem:
         if name == "Request" and (likely := likely_wire(data, "request", CANONICAL)):
-            message = f"{problem.message}; {likely}: name that wire as the source"
+            message = f"{problem.message}; {likely}: name that wire as the source, or read it with read_request"
             raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
         written_out = data if is_text else texts.written_out(data, name)
         if written_out is data:
@@ -135,7 +135,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
 def _plain(value: Any, name: str) -> Any:
     """Return the plain data of a value other than JSON text. Raises `InvalidRequest` for data that JSON cannot hold."""
     if not isinstance(value, dict) and not callable(getattr(value, "plain", None)):
-        kind = type(value).__name__
+        kind = type(value).__name__ if not isinstance(value, tuple) else "a tuple; read_request returns (request, loss)"
         raise InvalidRequest(
             f"not a canonical {readable_name(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
@@ -244,7 +244,7 @@ def adapt(
     `placeholder` adds a result after it that states this. Both take precedence over the request's own `loss_policy`.
     Raises the errors of `project`, and `InvalidWire` when the body cannot be read.
     """
-    policy = {**_strict_policy(strict), **_unanswered_policy(unanswered)}
+    policy = {**strict_policy(strict), **_unanswered_policy(unanswered)}
     read, read_loss = (load(request), []) if source is None else read_request(request, source)
     canonical = data_of(read)
     if policy:
@@ -366,7 +366,7 @@ def write_response(
     endpoint = endpoint_of(adapter, provider=provider)
     if request is not None:
         endpoint = replace(endpoint, spellings=spellings(load(request), endpoint))
-    return to_wire_response(load(response, "Response"), endpoint, _strict_policy(strict))
+    return to_wire_response(load(response, "Response"), endpoint, strict_policy(strict))
 
 
 def to_wire_response(
@@ -399,7 +399,8 @@ def _is_dated(adapter: Adapter) -> TypeGuard[DatedAdapter]:
     return bool(getattr(adapter, "DATED", False))
 
 
-def _strict_policy(strict: str | None) -> Policy:
+def strict_policy(strict: str | None) -> Policy:
+    """Return the loss policy of a severity. Raises `InvalidRequest` for a text that is none."""
     if strict is None:
         return {}
     if strict not in SEVERITIES:
@@ -566,7 +567,7 @@ class StreamWriter:
         created: int = 0,
     ) -> None:
         endpoint = _endpoint(adapter, provider, model)
-        policy = {**_policy_of_answers(policy), **_strict_policy(strict)}
+        policy = {**_policy_of_answers(policy), **strict_policy(strict)}
         self.loss: list[Entry] = [] if loss is None else loss
         """The report of the whole response, when it has ended."""
         self._account: Callable[[dict[str, Any] | None], None] | None = None
@@ -651,7 +652,7 @@ def write_stream(
     `loss` is a list that holds, when the stream has ended, the report of the whole response.
     """
     endpoint = endpoint_of(adapter, provider=provider, model=model)
-    return encode_stream(events, endpoint, loss=loss, policy=_strict_policy(strict))
+    return encode_stream(events, endpoint, loss=loss, policy=strict_policy(strict))
 
 
 def encode_stream(
@@ -739,7 +740,7 @@ def write_error(
         canonical = error.to_dict()
     else:
         canonical = load(error, "Error")
-    return to_wire_error(canonical, endpoint, _strict_policy(strict))
+    return to_wire_error(canonical, endpoint, strict_policy(strict))
 
 
 def to_wire_error(
