@@ -150,5 +150,5 @@ fn has_cause<E: std::error::Error + 'static>(status: &Status) -> bool {
 }
 
 fn causes(status: &Status) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
-    std::iter::successors(status.source(), |cause| cause.source())
+    std::iter::successors(status.source(), |cause| (*cause).source())
 }
