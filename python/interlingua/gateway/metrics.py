@@ -39,6 +39,7 @@ class Metrics:
         self._calls = counter(
             "calls", "Calls that ended, by the category of their error or ok.", "wire", "model", "outcome"
         )
+        self._refusals = counter("refusals", "Failed calls without a record, by category.", "wire", "category")
         self._tokens = counter("tokens", "Tokens of answers, in disjoint buckets.", "model", "kind")
         self._cost = counter("cost_usd", "Cost of answers whose price is known, in USD.", "model")
         self._unpriced = counter("unpriced", "Answers whose price is not known.", "model")
@@ -90,6 +91,10 @@ class Metrics:
         else:
             self._of(self._cost, model).inc(float(usage["cost_usd"]))
 
+    def refused(self, wire: str, category: str) -> None:
+        """Count a failed call that has no record."""
+        self._of(self._refusals, wire, category).inc()
+
     def cooldown(self, report: Mapping[str, Any]) -> None:
         """Count a cooldown that begins or ends: an observer of `Health`. Its model is no label, because a client can
         name any model."""
@@ -101,6 +106,8 @@ class Metrics:
             case "available":
                 self._ended.labels(provider, reason).inc()
                 self._in_cooldown.labels(provider).dec()
+            case _:  # the end of one that lasts has moved
+                pass
 
     def _of(self, metric: Counter | Histogram, *labels: str) -> Any:
         """The child of a metric for these labels. It is kept, because `labels` takes longer than counting."""
