@@ -1,7 +1,7 @@
 """Responses of Anthropic's models: how their content is read and written, and which reasoning is shown."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from interlingua.adapters._answers import answers
 from interlingua.adapters._claude.blocks import can_replay
@@ -13,9 +13,6 @@ from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
 from interlingua.canonical.errors import InvalidAnswer
 from interlingua.canonical.loss import Path, pointer
-
-FINAL: Final = ("length", "content_filter", "refusal")
-"""The finish reasons that do not depend on the content of a response."""
 
 
 def content(

@@ -85,7 +85,7 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs"
     runs = _Runs(writing)
     for position in order:
         message = messages[position]
-        role = message["role"]
+        role: str = message["role"]
         if runs.waiting and role != "tool" and position not in writing.moved:
             runs.close(message, position)
         plain = None if runs.moved else plain_message(message)
@@ -225,9 +225,9 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     answered = block["tool_use_id"]
     called = writing.legacy.get(answered)  # the call was written without an id, so the result has only its name
     if bare and len(block) == 3 and called is None and not writing.encoding_of(message).get("named"):
-        content = block["content"]
-        if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
-            text = content[0]["text"]
+        content: list[Block] = block["content"]
+        if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text":
+            text: str = content[0]["text"]
             if not text.startswith(MARK):
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
@@ -305,21 +305,22 @@ _TOOL: Final = frozenset(("role", "content", "tool_call_id"))
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
     if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
-        call, unknown = reading.result(wire_id or None)  # most results
-        reading.must_compare = reading.must_compare or not wire_id
-        return result_message(call, [{"type": "text", "text": content}], reading, unknown)
+        wire_id = wire_id or None  # most results
+        call = reading.take_call(wire_id)
+        reading.must_compare = reading.must_compare or wire_id is None
+        return result_message(call, [{"type": "text", "text": content}], reading, wire_id)
     kept, known = Kept(), _TOOL
     legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
     if legacy or not isinstance(wire_id, str) or not wire_id:
         reading.must_compare = True
         wire_id = None
-    call, unknown = reading.result(wire_id, called_by)
+    call = reading.take_call(wire_id, called_by)
     if called_by is not None and (legacy or reading.calls.get(call, ("", ""))[1] == called_by):
         # the call has the name already
         kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
     blocks = content_from_wire(message, reading)
-    read = result_message(call, blocks, reading, unknown)
+    read = result_message(call, blocks, reading, wire_id)
     return finish_reading(message, read, known, kept, reading, _form_of(content, reading))
 
 

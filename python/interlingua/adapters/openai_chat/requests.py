@@ -1,6 +1,5 @@
 """Requests: `to_wire` above `from_wire_request`, and their members other than messages and tools."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING, Wire
@@ -31,6 +30,7 @@ from interlingua.adapters._requests.members import (
     Members,
     Writer,
     is_number,
+    number_of_answers,
     one_of,
     report_absent,
     whole,
@@ -91,7 +91,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
 
 
-def _conversation_to_wire(request: Request, writing: Writing, read: Mapping[str, Any] = NOTHING) -> Wire:
+def _conversation_to_wire(request: Request, writing: Writing, read: dict[str, Any] = NOTHING) -> Wire:
     """Write messages and tools. If they were just `read` from a body, keep what is written differently."""
     body: Wire = {"messages": messages_to_wire(request, writing, read=read.get("messages"))}
     if not read:
@@ -133,7 +133,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     body[spellings if spellings in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
 
-def _usual_limit(dialect: Mapping[str, Any]) -> str:
+def _usual_limit(dialect: dict[str, Any]) -> str:
     return dialect.get("token_limit") or _LIMITS[0]
 
 
@@ -311,7 +311,7 @@ _ROWS: Final[BodyMembers] = {
     "seed": BodyMember(Kind.INTEGER, "seed", _read_seed, plain=(), write=_seed),
     "random_seed": BodyMember(Kind.INTEGER, "seed", _read_seed),
     "stop": BodyMember(Kind.TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=stops(4, fits=None)),
-    "n": BodyMember(Kind.ANSWERS, "n", plain=(1, None)),
+    "n": BodyMember(Kind.COUNT, "n", plain=(1, None), parse=number_of_answers),
     "logprobs": BodyMember(Kind.SWITCH, "logprobs", plain=(), write=_logprobs),
     "top_logprobs": BodyMember(Kind.COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),
     "tools": BodyMember(Kind.LIST, read=tools_reader(tool_from_wire)),

@@ -160,7 +160,8 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
 def _sort(block: Block, turn: _Turn, writing: Writing, path: Path) -> Wire | None:
     """Put a block into its member of the message; return the part if it is one of the content. Raises `Refused` for a
     block without a place."""
-    match block["type"]:
+    kind: str = block["type"]
+    match kind:
         case "tool_use":
             turn.add(CALLS, call_to_wire(block, path, writing))
             if writing.is_legacy(block):
@@ -261,7 +262,7 @@ _OF_SOURCE: Final = frozenset(("kind", "data"))
 _OF_SOUND: Final = BLOCK_MEMBERS | {"source", "transcript"}
 
 
-def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
+def audio_to_wire(block: Block, state: dict[str, Any]) -> Wire:
     """Return the `audio` member of an answer."""
     audio: Wire = {**state.get("fields", NOTHING), "id": state["id"], "data": block["source"]["data"]}
     if "transcript" in block:
@@ -269,7 +270,7 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
     return audio
 
 
-def _turn_to_wire(turn: _Turn, state: Mapping[str, Any]) -> Wire:
+def _turn_to_wire(turn: _Turn, state: dict[str, Any]) -> Wire:
     writing, path, members = turn.writing, (*turn.path, "content"), turn.members
     refusal = "".join([text for _, text in members["refusal"]])
     members["refusal"] = as_one(members["refusal"], refusal, path, writing)
@@ -369,7 +370,7 @@ def _has_text(part: Wire) -> bool:
     return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
 
 
-def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> None:
+def _reasoning_members(turn: _Turn, wire: Wire, encoding: dict[str, Any]) -> None:
     writing, path, texts = turn.writing, (*turn.path, "content"), turn.members[_TEXTS]
     words = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
     if words:
