@@ -35,8 +35,9 @@ ALLOWED: dict[str, list[str]] = {
     "bulk": [*PURE, "sessions"],
     "verbs": [*BELOW_SERVICE, "v1"],
     "meters": ["canonical"],
-    "access": ["canonical", "meters"],
+    "access": ["canonical", "meters", "renewal"],
     "renewal": ["canonical"],
+    "spending": ["access", "sessions"],
     "service": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1"],
     "gateway": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
@@ -55,6 +56,7 @@ ALLOWED: dict[str, list[str]] = {
         "plug",
         "demo",
         "show",
+        "spending",
         "telemetry",
         "version",
         "v1",

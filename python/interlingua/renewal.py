@@ -1,5 +1,5 @@
 """Objects that a running server makes from files, and makes again when the files have changed: its certificates
-(spec/9-service.md#tls-renewal)."""
+(spec/9-service.md#tls-renewal) and its keys (spec/11-gateway.md#keys-renewal)."""
 
 import logging
 import threading

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from interlingua import adapters, difference, registry
-from interlingua.adapters.gemini_generate import requests
+from interlingua.adapters._requests import requests
 from interlingua.canonical import json
 from interlingua.canonical.ids import DERIVED_IDS
 

@@ -14,9 +14,6 @@ from typing import Any
 import pytest
 
 from interlingua import adapters
-from interlingua.adapters._answers import answers, choices
-from interlingua.adapters._engine import verbatim
-from interlingua.adapters._requests import body
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
@@ -46,14 +43,8 @@ def read(adapter: str, kind: str, wire: Any) -> Any:
 def test_nothing_plain_is_written_otherwise(adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [(name, kind, wire, read(adapter, kind, wire)) for name, kind, wire in wires(adapter)]
     assert len(found) > 10
-    for module in (
-        answers,
-        choices,
-        verbatim,
-        body,
-        *(m for n, m in sys.modules.items() if f".{adapter}." in n),
-    ):
-        if hasattr(module, "may_differ"):
+    for name, module in sys.modules.items():
+        if name.startswith("interlingua.adapters.") and hasattr(module, "may_differ"):
             monkeypatch.setattr(module, "may_differ", lambda must_compare: True)
     for name, kind, wire, before in found:
         assert read(adapter, kind, wire) == before, f"{adapter}/{name}: {kind}"

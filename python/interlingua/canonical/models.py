@@ -383,7 +383,7 @@ class ResponseFormat(Model):
     """Name of the schema."""
     description: Maybe[Text] = None
     """What the schema is for."""
-    schema_: Annotated[Maybe[FreeObject], Field(alias="schema")] = None
+    schema_: Maybe[FreeObject] = Field(None, alias="schema")
     """The JSON Schema."""
     strict: bool | None = None
     """Whether the provider must enforce the schema."""

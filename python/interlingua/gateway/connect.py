@@ -81,7 +81,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
     async def list_models(_: Request, key: Key, message: service.ListModelsRequest) -> Message:
         models = gateway.verbs.list_models(message)
-        usable = [model for model in models.models if key.may_use(model.id)]
+        usable = [model for model in models.models if key.may_use(model.id, gateway.registry.is_priced)]
         return service.ListModelsResponse(models=usable, adapters=models.adapters)
 
     verbs: dict[str, Verb] = {
@@ -141,7 +141,7 @@ async def _generate(
     call = running.call
     try:
         with gateway.in_flight.cut_off():
-            choice = allowed(await gateway.verbs.choose(message), key)
+            choice = allowed(await gateway.verbs.choose(message), key, gateway.registry)
             call.asked_model = message.target or choice.request.get("model")
             call.record_choice(choice)
             running.changed()

@@ -25,6 +25,7 @@ from interlingua.client.transport import STREAMS
 from interlingua.gateway.calls import Call, severity_counts
 from interlingua.gateway.past import Keeper, Past, keep
 from interlingua.gateway.refusals import Refused, not_found
+from interlingua.registry import Registry
 from interlingua.router import served
 
 Data = dict[str, Any]
@@ -137,7 +138,7 @@ class Generator:
         now = int(self.client.now().timestamp())
 
         def publish() -> Prepared:
-            choice = allowed(decide(), key)
+            choice = allowed(decide(), key, self.registry)
             call.record_choice(choice, mapped=mapped)
             adapter = (
                 generation.adapter if all(self.registry.speaks(m, generation.adapter) for m in choice.models) else None
@@ -383,11 +384,9 @@ def _text(chunk: bytes) -> str | None:
     return None if chunk[:1] == b"\0" else chunk.decode("utf-8", "replace")
 
 
-def allowed(choice: Choice, key: Key) -> Choice:
+def allowed(choice: Choice, key: Key, registry: Registry) -> Choice:
     """The choice without the models that a key may not use. Raises `Refused` when no model remains."""
-    models = tuple(model for model in choice.models if key.may_use(model))
-    if not models:
-        raise Refused("permission", f"the key {key.name} may not use {', '.join(choice.models)}", 403)
+    models = key.usable(choice.models, registry.is_priced)
     return choice if len(models) == len(choice.models) else replace(choice, models=models)
 
 

@@ -41,7 +41,7 @@ def list_models(gateway: "Gateway", key: Key, adapter: str, provider: str | None
     """The models that a key may use, by the names under which a client of this wire can request them."""
     models: dict[str, Model] = {}
     for name, target in _names(gateway, adapter, provider):
-        if name not in models and (not target or key.may_use(target)):
+        if name not in models and (not target or key.may_use(target, gateway.registry.is_priced)):
             models[name] = _model(gateway, name, target)
     return list(models.values())
 

@@ -101,6 +101,8 @@ class Metrics:
             case "available":
                 self._ended.labels(provider, reason).inc()
                 self._in_cooldown.labels(provider).dec()
+            case _:
+                pass
 
     def _of(self, metric: Counter | Histogram, *labels: str) -> Any:
         """The child of a metric for these labels. It is kept, because `labels` takes longer than counting."""

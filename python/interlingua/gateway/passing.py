@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from interlingua.access import Key
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     Cancelled,
@@ -88,8 +89,7 @@ class Passing:
             gateway = self._gateway
             key = await gateway.caller(request)
             provider = target.endpoint.provider or ""
-            if not key.may_use(f"{provider}:*"):
-                raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
+            _demand_passing(key, provider)
             gateway.access.admit(key)
             _refuse_ambiguous(target.path, is_served)
             running = gateway.begin(key, target.endpoint.adapter)
@@ -194,6 +194,19 @@ class Passing:
         response.raw_headers = [*((name, value) for name, value in headers if name not in left_out), length]
         running.end(answer.status)
         return response
+
+
+def _demand_passing(key: Key, provider: str) -> None:
+    """Raise `Refused` for a key with which no call is passed on to a provider."""
+    if not key.covers(f"{provider}:*"):
+        raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
+    if key.needs_prices:
+        raise Refused(
+            "permission",
+            f"the key {key.name} has a budget, and the cost of a call that is passed on is not known: "
+            "use another operation, or set allow_unpriced of the key",
+            403,
+        )
 
 
 class _Body:

@@ -502,6 +502,10 @@ class Registry:
         row = next((row for row in listed if row is not None), table.get("providers", {}).get(name.provider))
         return cast("Price", {"version": version, **row}) if row is not None else None
 
+    def is_priced(self, model: str) -> bool:
+        """Return whether the newest table prices each answer of a model, however long the prompt is."""
+        return prices.is_complete(self.price(model))
+
     def priced(self, usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:
         """Return a copy of a usage with `cost_usd` and `pricing_version`; both are null when the model is unpriced.
 

@@ -15,7 +15,8 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
@@ -264,6 +265,19 @@ class Sessions:
         while number := await self.write(deleted):
             total += number
         return total
+
+    async def add_spending(self, amounts: Mapping[tuple[str, date], Decimal], day: date) -> dict[str, Decimal]:
+        """Add what keys of a server have spent, by the name of the key and the day, in USD; return what each key has
+        spent on a day, with what others of this database have added. All is stored or nothing."""
+
+        def added(rows: Rows) -> dict[str, Decimal]:
+            for (name, when), amount in sorted(
+                amounts.items()
+            ):  # in one order, so that servers do not block each other
+                rows.add_spending(name, when.isoformat(), amount)
+            return rows.spending(day.isoformat())
+
+        return await (self.write(added) if amounts else self.read(added))
 
     async def tenants(self) -> list[str]:
         """Return all tenants that have anything in the database, for its operator."""

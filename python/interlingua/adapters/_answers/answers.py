@@ -314,7 +314,7 @@ def read_answer(
     return response
 
 
-def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def inner(item: dict[str, Any], name: str) -> dict[str, Any]:
     """A member that is an object; an empty one if there is none."""
     value = item.get(name)
     return value if type(value) is dict else NOTHING

@@ -16,10 +16,10 @@ from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, THINKING_TYPE
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._engine.as_read import PREFILL
 from interlingua.adapters._engine.kit import note_spelling
-from interlingua.adapters._engine.verbatim import Items, keep_spellings
+from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_differ
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history import turns as _turns
-from interlingua.adapters._history.order import INSTRUCTIONS
+from interlingua.adapters._history.order import INSTRUCTIONS, note_disorder
 from interlingua.adapters._history.turns import has_content, messages_of, user_messages
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -79,6 +79,8 @@ def messages_from_wire(
         reading.must_compare = True
     if user_first and wires and messages[starts[0]]["role"] == ASSISTANT:
         reading.must_compare = True
+    if may_differ(reading.must_compare):
+        note_disorder(messages, reading.state, by_turn=True)
     return starts
 
 
@@ -144,7 +146,7 @@ class Turns(_turns.Turns[W]):
 
     __slots__ = ()
 
-    def end_answer(self, message: Item, content: list[Item], path: Path) -> None:
+    def end_assistant_message(self, message: Item, content: list[Item], path: Path) -> None:
         """Remove or replace reasoning at the end of an assistant turn: the provider does not accept such a turn."""
         if not is_thinking(content[-1]):
             return
@@ -163,15 +165,16 @@ class Turns(_turns.Turns[W]):
             if text is not None:
                 content.append(text)
 
-    def takes_instructions(self, message: Item, position: int, speaker: str, content: list[Item]) -> bool:
+    def accepts_instructions(self, message: Item, position: int) -> bool:
         """Whether instructions inside the conversation are written in a system message here. They are if the model
         accepts them or the request was read so, and if they are after the user or other instructions, and before an
         assistant turn."""
         writing = self.writing
         given = writing.encoding_of(message).get("in_messages") and not writing.lacks("system_in_messages")
+        speaker = self.turn.speaker
         if not (given or speaker == SYSTEM or writing.capabilities.get("system_in_messages")):
             return False
-        if not (self.may_go_on(content) if speaker == ASSISTANT else speaker):
+        if not (self.may_go_on(self.turn.content) if speaker == ASSISTANT else speaker):
             return False
         for following in self.order[self.order.index(position) + 1 :]:  # no user turn may follow them
             if (role := self.messages[following]["role"]) not in INSTRUCTIONS:
@@ -182,7 +185,7 @@ class Turns(_turns.Turns[W]):
         """Whether instructions may follow this assistant turn."""
         return False
 
-    def mark(self, content: list[Item], message: Item, path: Path) -> bool:
+    def put_cache_mark(self, content: list[Item], message: Item, path: Path) -> bool:
         """Mark the last block of a message, if it is written and accepts a mark. Return whether it was marked."""
         blocks = message["content"]
         return bool(blocks) and blocks[-1]["type"] not in UNMARKED_TYPES and self.mark_last(content, message, path)
@@ -192,7 +195,7 @@ class Turns(_turns.Turns[W]):
         mark."""
         raise NotImplementedError
 
-    def end_conversation(self, content: list[Item], position: int) -> None:
+    def end_with_assistant(self, content: list[Item], position: int) -> None:
         """Fit the last message, which is a prefill: it must not end in white space.
 
         Raises `CannotAdapt` if the model does not continue a prefill.

@@ -3,7 +3,7 @@ The code that all wires share.
 
 - `items` reads and writes the items of a wire (parts, calls, tools, messages) by rows of members.
 - `verbatim` compares what was read with what is written from it, keeps the differences, and puts them back later.
-  `spelling` does this for one value.
+  `spelling` does this for one value, and `groups` finds out which items are compared.
 - `reading` and `writing` hold the state of one reader and of one writer. `as_read` finds out which members of a request
   are unedited.
 - `kit` has small functions: tables, provider state, reports of state and options, errors, names.

@@ -23,7 +23,7 @@ from interlingua.adapters._engine.kit import (
     within,
 )
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.spelling import Spellings, imprint
+from interlingua.adapters._engine.spelling import NULL, Spellings
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.loss import Loss, Path, pointer
 
@@ -116,7 +116,7 @@ class Mark(Protocol):
         """Move a readable mark from `fields`, the members that no row names, to the item; note its spelling in
         `encoding`."""
 
-    def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Any) -> None:
+    def write(self, cache: Item, wire: Wire, encoding: dict[str, Any], path: Path, writing: Any) -> None:
         """Write the mark, or report that it has no place; `path` is that of the mark."""
 
 
@@ -151,7 +151,7 @@ class ItemRow:
 
     def __init__(
         self,
-        tag: Mapping[str, Any],
+        tag: dict[str, Any],
         *members: Member,
         mark: Mark | None = None,
         beside: tuple[str, ...] = (),
@@ -273,7 +273,7 @@ def _read_members(
 
     `place` is the JSON Pointer of the object in the item.
     """
-    read = 0
+    read = 0  # how many members of the object were read
     for name, value in row.tag.items():
         given = wire.get(name, ABSENT)
         if given != value:
@@ -285,61 +285,79 @@ def _read_members(
     for member in row.members:
         name = member.name
         raw = wire.get(name, ABSENT)
-        if type(raw) is member.plain and (raw or member.empty):
-            item[member.canonical_name] = raw
-            read += 1
-            continue
         if raw is ABSENT:
-            if member.needed:
-                raise KeyError(name)
-            if member.always and member.null and spellings is not None:
-                spellings[f"{place}/{name}"] = {"written": imprint(None)}
-            else:
-                reading.must_compare = reading.must_compare or member.always
+            if member.needed or member.always:
+                _read_absent(member, reading, spellings, place)
             continue
         read += 1
-        if raw is None and not member.null:
+        if type(raw) is member.plain and (raw or member.empty):
+            item[member.canonical_name] = raw
+        elif raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
-            if spellings is not None:
-                spellings[f"{place}/{name}"] = {"raw": None}
-            else:
-                reading.must_compare = True
+            _note(f"{place}/{name}", {"raw": None}, reading, spellings)
         elif member.row is not None:
-            if type(raw) is not dict:
-                if member.soft:
-                    fields[name] = raw
-                    continue
-                if not member.alone:
-                    raise TypeError(name)
-                raw = {member.alone: raw}
-                reading.must_compare = True
-            if left := _read_members(member.row, raw, item, reading, spellings, f"{place}/{name}"):
-                fields[name] = left
-            reading.must_compare = reading.must_compare or (member.optional and not raw)
-        else:
-            try:
-                if member.kind is None:
-                    member.read(raw, item, reading)
-                else:
-                    _read_value(member, raw, item, reading)
-            except (KeyError, TypeError):
-                if not member.soft:
-                    raise
-                fields[name] = raw
-                continue
-            reading.must_compare = reading.must_compare or (member.usual is not None and not member.usual(raw))
-    if len(wire) != read:
+            kept = _read_object(member, member.row, raw, item, reading, spellings, f"{place}/{name}")
+            if kept is not ABSENT:
+                fields[name] = kept
+        elif not _read_by_rule(member, raw, item, reading):
+            fields[name] = raw
+    if read != len(wire):
         for name, raw in wire.items():
             if name in row.named:
                 continue
-            if raw is not None:
-                fields[name] = raw
-            elif spellings is not None:
-                spellings[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
+            if raw is None:
+                _note(place + pointer((name,)), {"raw": None}, reading, spellings)
             else:
-                reading.must_compare = True
+                fields[name] = raw
     return fields
+
+
+def _note(place: str, spelling: Item, reading: Reading, spellings: Spellings | None) -> None:
+    """Note how a place was spelt; if the caller takes no spellings, the item must be compared."""
+    if spellings is None:
+        reading.must_compare = True
+    else:
+        spellings[place] = spelling
+
+
+def _read_absent(member: Member, reading: Reading, spellings: Spellings | None, place: str) -> None:
+    """Handle the absence of a member that is needed, or that the wire always writes."""
+    if member.needed:
+        raise KeyError(member.name)
+    if member.null:
+        _note(f"{place}/{member.name}", {"written": NULL}, reading, spellings)
+    else:
+        reading.must_compare = True
+
+
+def _read_object(
+    member: Member, row: ItemRow, raw: Any, item: Item, reading: Reading, spellings: Spellings | None, place: str
+) -> Any:
+    """Read a member that is an object; return what is kept of it, or `ABSENT`."""
+    if type(raw) is not dict:
+        if member.soft:
+            return raw
+        if not member.alone:
+            raise TypeError(member.name)
+        raw = {member.alone: raw}
+        reading.must_compare = True
+    elif member.optional and not raw:
+        reading.must_compare = True
+    return _read_members(row, raw, item, reading, spellings, place) or ABSENT
+
+
+def _read_by_rule(member: Member, raw: Any, item: Item, reading: Reading) -> bool:
+    """Read a member by its rule; return False for a value of a `soft` member that cannot be read."""
+    try:
+        _read_value(member, raw, item, reading)
+    except (KeyError, TypeError):
+        if not member.soft:
+            raise
+        return False
+    if member.usual is not None and not member.usual(raw):
+        reading.must_compare = True
+    return True
 
 
 def _read_value(member: Member, raw: Any, item: Item, reading: Reading) -> None:
@@ -416,7 +434,7 @@ def _write_state(state: Item, row: ItemRow, wire: Wire, writing: Writing, path: 
 def _put_back(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> None:
     """Write the members that are kept for this wire alone; report those that a canonical member states or that have no
     place."""
-    for where in _lay_over(fields, wire, row, path, writing)[0]:
+    for where in _lay_over(fields, wire, row, path, writing):
         if where[-1] in wire or len(where) > len(path) + 1:
             writing.loss.drop(where, "combination", "representation", "a canonical member states it already")
         else:
@@ -430,37 +448,39 @@ def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
     return made
 
 
-def _lay_over(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
-    """Add the members of the tree `fields` to the object `wire`.
+def _lay_over(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> list[Path]:
+    """Add the members of the tree `fields` to the object `wire`; return the paths of those that found no place.
 
-    Return the paths of the branches that found no place, and whether any branch found one. If none did, the caller
-    reports the tree as a whole. The `row` of the object states which of its members are objects; without a row, each of
-    them may be.
+    The `row` of the object states which of its members are objects; without a row, each of them may be.
     """
-    covered_paths: list[Path] = []
-    found_place = not fields  # an empty tree is only there
+    placeless: list[Path] = []
     for name, value in fields.items():
         if name not in wire and (row is None or name not in row.wire):
             wire[name] = value
-            found_place = True
             continue
         member = None if row is None else _member_of(row, name)
-        row_of = None if member is None else member.row
-        is_object = row_of is not None or (row is None and name in wire)
+        inner_row = None if member is None else member.row
+        is_object = row is None or inner_row is not None
         if is_object and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
-            inner: Wire = {**wire.get(name, NOTHING)}
-            branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
-            if found:
-                wire[name] = inner
-                covered_paths += branches
-                found_place = True
-                continue
+            placeless += _lay_over_object(value, wire, name, inner_row, (*path, name), writing)
         elif wire.get(name) is None and (row is None or _has_no_effect(member, value, writing)):
             wire[name] = value
-            found_place = True
-            continue
-        covered_paths.append((*path, name))
-    return covered_paths, found_place
+        else:
+            placeless.append((*path, name))
+    return placeless
+
+
+def _lay_over_object(
+    fields: Item, wire: Wire, name: str, row: ItemRow | None, path: Path, writing: Writing
+) -> list[Path]:
+    """Add the members of a tree to the object that is the member `name` of `wire`, or becomes it. `path` is that of the
+    tree: it is the result if no member found a place."""
+    inner: Wire = {**wire.get(name, NOTHING)}
+    placeless = _lay_over(fields, inner, row, path, writing)
+    if fields and placeless == [(*path, branch) for branch in fields]:
+        return [path]
+    wire[name] = inner
+    return placeless
 
 
 def _member_of(row: ItemRow, name: str) -> Member | None:

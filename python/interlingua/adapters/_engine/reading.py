@@ -71,44 +71,49 @@ class Reading:
             self._latest[wire_id] = canonical
         return canonical
 
-    def result(self, wire_id: str | None, name: str | None = None) -> tuple[str, str | None]:
-        """Take the call that a result answers; return its canonical id, and the result's own wire id if it is not that
-        of the call.
+    def find_call(self, wire_id: str | None, name: str | None = None) -> str | None:
+        """The canonical id of the call that a result answers; None if there is none.
 
         A call is found by its wire id. If no call has the id, or the result has none, it is found by its name. For a
-        result without an id, it is then the first open call: a name that no open call has was given by the client. If
-        no call is found, the canonical id is a derived one that is not in `calls`.
-
-        The call is closed. `must_compare` is set if no call was found, or if the call is not the first open one. The
-        second value is None if the ids are the same, and for a result without an id.
+        result without an id, it is then the first open call: a name that no open call has was given by the client.
         """
-        if wire_id is not None and self.open and self.calls[self.open[0]][0] == wire_id:  # most results
-            return self.open.pop(0), None
-        found: str | None = None
         if wire_id is not None:
-            found = self._waits(wire_id, None) or self._latest.get(wire_id)
-        if found is None and name is not None:
-            found = self._waits(None, name) or next((call for call in self.open if self.calls[call][1] == name), None)
-        if found is None and wire_id is None and self.open:
-            found = self.open[0]
-        if found is None:
+            for call in self.open:
+                if self.calls[call][0] == wire_id:
+                    return call
+            if wire_id in self._latest:
+                return self._latest[wire_id]
+        if name is not None:
+            for call in self.open:
+                if self.calls[call] == (None, name):
+                    return call
+            for call in self.open:
+                if self.calls[call][1] == name:
+                    return call
+        return self.open[0] if self.open and wire_id is None else None
+
+    def take_call(self, wire_id: str | None, name: str | None = None) -> str:
+        """Close the call that a result answers (`find_call`), and return its canonical id. If there is no call, it is a
+        derived id that is not in `calls`.
+
+        `must_compare` is set if there is no call, or if the call is not the first open one.
+        """
+        call = self.find_call(wire_id, name)
+        if call is None:
             self.must_compare = True
-            return self._orphan(wire_id, name), wire_id
-        if self.open and self.open[0] == found:
+            return self._orphan(wire_id, name)
+        if self.open and self.open[0] == call:
             del self.open[0]
         else:
             self.must_compare = True
-            if found in self.open:
-                self.open.remove(found)
-        return found, None if self.calls[found][0] == wire_id else wire_id
+            if call in self.open:
+                self.open.remove(call)
+        return call
 
-    def _waits(self, wire_id: str | None, name: str | None) -> str | None:
-        """The first open call of this id and, when one is given, of this name."""
-        for call in self.open:
-            known_id, called = self.calls[call]
-            if known_id == wire_id and name in (None, called):
-                return call
-        return None
+    def own_id(self, call: str, wire_id: str | None) -> str | None:
+        """The wire id of a result if it is not that of its call, which is the case if there is no call or it was found
+        by its name; else None."""
+        return None if call in self.calls and self.calls[call][0] == wire_id else wire_id
 
     def _orphan(self, wire_id: str | None, name: str | None) -> str:
         """A canonical id for a result without a call."""

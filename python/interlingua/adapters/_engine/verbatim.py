@@ -38,14 +38,12 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
+from interlingua.adapters._engine.groups import Group, Positions, groups_of
 from interlingua.adapters._engine.kit import note_spelling
 from interlingua.adapters._engine.spelling import Item, Spellings, are_same, differences, imprint, with_spellings
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
-
-Positions = Sequence[Sequence[int]]
-"""For each wire item of a list, the positions of the canonical items that it holds, in order."""
 
 CAME: Final = "came"
 _NOTHING: Final[Item] = {}
@@ -222,24 +220,33 @@ class Items:
         `made` has, for each of the `raws`, the positions of the canonical items that were read from it; `of` has, for
         each of the `written`, the positions of those that it holds.
         """
-        for first, past, home, raw, now in _groups(raws, made, written, of):
-            came: Item = {}
-            if len(raw) == len(now) == 1:
-                if spellings := differences(raw[0], now[0]):
-                    came = _came(spellings, self.items[home], now[0])
-            elif not are_same(raw, now):
-                came = {"whole": raw, "written": [imprint(one) for one in now]}
-            if came and first < past:
-                reported = self._reported(first, past)
-                if reported:
-                    came["reported"] = _imprint_of(self.items[first:past], reported)
-                    if self.in_request:
-                        came["in_request"] = True
-                if past > home + 1 and (reported or "whole" in came):
-                    came["past"] = past - home
-                if home > first and (reported or "whole" in came):
-                    came["before"] = home - first
-                note_spelling(self.items[home], CAME, self.endpoint.state, came)
+        for group in groups_of(raws, made, written, of):
+            if came := self._came(group):
+                note_spelling(self.items[group.home], CAME, self.endpoint.state, came)
+
+    def _came(self, group: Group) -> Item:
+        """What is kept of a group; empty if it is written as it came, or holds no canonical item."""
+        if not group.has_items:
+            return {}
+        came: Item = {}
+        if len(group.came) == len(group.written) == 1:
+            if spellings := differences(group.came[0], group.written[0]):
+                came = _came(spellings, self.items[group.home], group.written[0])
+        elif not are_same(group.came, group.written):
+            came = {"whole": group.came, "written": [imprint(one) for one in group.written]}
+        if not came:
+            return {}
+        reported = self._reported(group.first, group.past)
+        if reported:
+            came["reported"] = _imprint_of(self.items[group.first : group.past], reported)
+            if self.in_request:
+                came["in_request"] = True
+        if reported or "whole" in came:
+            if group.past > group.home + 1:
+                came["past"] = group.past - group.home
+            if group.home > group.first:
+                came["before"] = group.home - group.first
+        return came
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """Return the written items, each as it came if it is written as it was then; those at the positions `apart`
@@ -253,17 +260,18 @@ class Items:
         while at < len(written):
             home = of[at][0] if of[at] else -1
             came = came_of(self.items[home], self.endpoint) if home >= 0 and home not in apart else None
-            past = at + 1
+            count = 1
             if came is None:
                 found.append(written[at])
             elif "spellings" in came:
                 found.append(self._one(came, of[at], written[at]))
             else:
-                past = at + (len(came["written"]) or 1)
-                whole = self._group(came, home, written[at:past], of[at:past])
-                past = at + 1 if whole is None else past
-                found += [written[at]] if whole is None else whole
-            at = past
+                count = len(came["written"]) or 1
+                restored = self._group(came, home, written[at : at + count], of[at : at + count])
+                if restored is None:
+                    restored, count = [written[at]], 1
+                found += restored
+            at += count
         return found
 
     def _vanished(self) -> list[Any]:
@@ -276,31 +284,34 @@ class Items:
 
     def _one(self, came: Item, positions: Sequence[int], wire: Any) -> Any:
         """Return one written item as it came; `positions` are those of the canonical items that it holds."""
-        first, past = self._range(came, positions[0])
-        if first < 0:
+        held = self._held(came, positions[0])
+        if held is None:
             return wire
-        reported = self._reported(first, past)
+        reported = self._reported(held.start, held.stop)
         if "reported" in came:
-            return _put_back(came, self.items[first:past], wire, reported, self.loss)
+            return _put_back(came, self.items[held.start : held.stop], wire, reported, self.loss)
         return _put_back(came, [self.items[position] for position in positions], wire, reported, self.loss)
 
     def _group(self, came: Item, home: int, now: list[Any], of: Positions) -> list[Any] | None:
         """Return the wire items of a group as they came; None if the group is written otherwise, or other items are in
         its place."""
-        first, past = self._range(came, home)
-        for positions in of:
-            if positions and not first <= min(positions) <= max(positions) < past:
-                return None
-        if first < 0 or came["written"] != [imprint(one) for one in now]:
+        held = self._held(came, home)
+        if held is None or came["written"] != [imprint(one) for one in now]:
             return None
-        known = _retract(came, self.items[first:past], self._reported(first, past), self.loss)
+        for positions in of:
+            if positions and not held.start <= min(positions) <= max(positions) < held.stop:
+                return None
+        items = self.items[held.start : held.stop]
+        known = _retract(came, items, self._reported(held.start, held.stop), self.loss)
         return list(came["whole"]) if known else None
 
-    def _range(self, came: Item, home: int) -> tuple[int, int]:
-        """The first item of a group and the position past its last one; the first is negative if the group is not to be
-        put back."""
-        taken = self.same_origin or "in_request" not in came
-        return home - came.get("before", 0) if taken else -1, home + came.get("past", 1)
+    def _held(self, came: Item, home: int) -> range | None:
+        """The positions of the canonical items of a group by the position of its home; None if the group is not to be
+        put back, or an edit removed items before its home."""
+        if "in_request" in came and not self.same_origin:
+            return None
+        first: int = home - came.get("before", 0)
+        return None if first < 0 else range(first, home + came.get("past", 1))
 
     def _reported(self, first: int, past: int) -> list[Entry]:
         if not self.loss.entries:
@@ -315,70 +326,6 @@ class Items:
             for entry in self.loss.entries
             if (f"{entry['path']}/" if entry["op"] != "move" or "value" in entry else entry["path"]).startswith(within)
         ]
-
-
-_Group = tuple[int, int, int, list[Any], list[Any]]
-"""The first canonical item, the position past the last one, and the home; the wire items that came, and those that are
-written.
-
-A group without canonical items has the range from 0 to 0. The home is -1 as long as nothing of the group is written."""
-
-
-def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions) -> list[_Group]:
-    """Divide items into groups: wire items that share a canonical item, on either side, belong to one group.
-
-    A group has wire items on both sides where possible: one without a counterpart joins a neighbour. In the result, the
-    home of a group of which nothing is written is its first item.
-    """
-    if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
-        return [(position, position + 1, position, [raws[position]], [now]) for position, now in enumerate(written)]
-    groups: list[_Group] = []
-    left = right = 0
-    while left < len(raws) or right < len(written):
-        came, now = [], []
-        first = past = home = -1
-        grew = True
-        while grew:
-            grew = False
-            while left < len(raws) and (first < 0 or not made[left] or made[left][0] < past):
-                first, past = _with_positions(first, past, made[left])
-                came.append(raws[left])
-                left += 1
-                grew = True
-            while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
-                first, past = _with_positions(first, past, of[right])
-                home = min(of[right]) if home < 0 and of[right] else home
-                now.append(written[right])
-                right += 1
-                grew = True
-        group = (max(first, 0), max(past, 0), home, came, now)
-        # items of which nothing is written join the group behind them, added items the group before them
-        groups.append(_joined(groups.pop(), group) if groups and not (came and groups[-1][4]) else group)
-    if len(groups) > 1 and not groups[-1][4]:  # no group is behind it
-        last = groups.pop()
-        groups.append(_joined(groups.pop(), last))
-    return [(first, past, max(home, first), came, now) for first, past, home, came, now in groups]
-
-
-def _are_paired(positions: Positions) -> bool:
-    """Whether each wire item holds exactly one canonical item, in order."""
-    for position, held in enumerate(positions):  # noqa: SIM110 a generator costs more than what it asks
-        if len(held) != 1 or held[0] != position:
-            return False
-    return True
-
-
-def _joined(before: _Group, behind: _Group) -> _Group:
-    """Join two neighbouring groups."""
-    home = before[2] if before[2] >= 0 else behind[2]
-    return before[0], max(before[1], behind[1]), home, before[3] + behind[3], before[4] + behind[4]
-
-
-def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:
-    """Extend a range of positions by others."""
-    if not positions:
-        return first, past
-    return min(positions) if first < 0 else min(first, *positions), max(past, max(positions) + 1)
 
 
 # ---------------------------------------------------------------------------------------------- reading what is kept

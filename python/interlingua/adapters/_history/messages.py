@@ -71,13 +71,13 @@ def read_messages(
 
 
 def result_message(call: str, content: list[Block], reading: Reading, wire_id: str | None = None) -> Message:
-    """The message of the result of a call. `wire_id` is given and kept if it is not that of the call."""
+    """The message of the result of a call. The `wire_id` of the result is kept if it is not that of the call."""
     block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if content and open_envelope(content):
         block["is_error"] = True
         reading.must_compare = True
-    if wire_id is not None:
-        block["provider_state"] = reading.endpoint.state(id=wire_id)
+    if reading.own_id(call, wire_id) is not None:
+        block["provider_state"] = reading.state(id=wire_id)
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
 
 
@@ -101,15 +101,13 @@ def other_members(item: Wire, known: Container[str], spellings: Spellings, *plac
 def plain_message(message: Message) -> Wire | None:
     """Write a message that has nothing but one text, as most have: all these wires write it alike. None for any other
     message."""
+    role: str = message["role"]
     content: list[Block] = message["content"]
-    if len(message) == 2 and len(content) == 1 and message["role"] in _PLAIN_ROLES:
+    if len(message) == 2 and len(content) == 1 and role in ("user", "assistant", "system"):
         block = content[0]
-        if len(block) == 2 and block["type"] == "text" and block["text"]:
-            return {"role": message["role"], "content": block["text"]}
+        if len(block) == 2 and block["type"] == "text" and (text := block["text"]):
+            return {"role": role, "content": text}
     return None
-
-
-_PLAIN_ROLES: Final = ("user", "assistant", "system")
 
 
 def first_call(content: list[Block]) -> int:
@@ -190,6 +188,13 @@ def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = Fal
         report_replayable_state(state, writing.loss, path, fields=fields)
     else:
         report_lost_state(state, writing.loss, path)
+
+
+def refuse_empty(wires: list[Wire], writing: Writing) -> None:
+    """Raise `InvalidRequest` if a conversation has no message to write, unless it came so."""
+    if not wires and not writing.same("messages"):
+        why = "a request needs at least one message"
+        raise InvalidRequest(why, path="/messages", adapter=writing.endpoint.adapter)
 
 
 def fold_role(role: str, path: Path, writing: Writing) -> str:

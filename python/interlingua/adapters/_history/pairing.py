@@ -21,6 +21,7 @@ from interlingua.canonical.types import LossOp
 Block = dict[str, Any]
 Message = dict[str, Any]
 Request = dict[str, Any]
+_NONE: Final[frozenset[int]] = frozenset()
 Added = tuple[int, Message]
 """The position of the message before which a result is added, and the message that holds the result."""
 
@@ -157,7 +158,7 @@ def _results_of_others(messages: list[Message], endpoint: Endpoint) -> frozenset
                 if kind == "opaque" and not endpoint.owns(block):
                     kept.update(_ids_of(block["value"]))
     if not kept:
-        return frozenset()
+        return _NONE
     calls = {
         block["id"]
         for message in messages

@@ -134,6 +134,26 @@ class Writing(_writing.Writing):
 W = TypeVar("W", bound=Writing)
 
 
+class OpenTurn:
+    """The last wire message so far, which further messages may join.
+
+    - `speaker`: its role on the wire; empty before the first wire message.
+    - `content`: its list of parts.
+    - `anchor`: the position of the message that further ones are merged into.
+    - `role`: the canonical role of that message.
+    - `state`: the provider state whose members the wire message gets at its end, if there is one.
+    """
+
+    __slots__ = ("anchor", "content", "role", "speaker", "state")
+
+    def __init__(self) -> None:
+        self.speaker = ""
+        self.content: list[Item] = []
+        self.anchor = -1
+        self.role = ""
+        self.state: Item | None = None
+
+
 class Turns(Generic[W]):
     """Writes messages as wire messages.
 
@@ -146,12 +166,13 @@ class Turns(Generic[W]):
       path.
     - `result_to_wire`: writes a result of a tool.
 
-    A message that is being put together is the open wire message. The methods of the first part have the default
-    behaviour; a wire overrides those where it differs.
+    Afterwards `wires` has the wire messages, and `of` has, for each of them, the positions of the messages that it
+    holds. The methods of the first part have the default behaviour; a wire overrides those where it differs.
     """
 
     __slots__ = (
-        "assistant", "blocks_to_wire", "first", "joins", "late", "member", "messages", "of", "open_end", "order", "result_to_wire", "wires", "writing",
+        "after_turn", "assistant", "blocks_to_wire", "first", "joins", "member", "messages", "of", "open_end", "order", "result_to_wire", "turn",
+        "wires", "writing",
     )  # fmt: skip
 
     def __init__(
@@ -175,10 +196,11 @@ class Turns(Generic[W]):
         self.joins = joins
         self.open_end = open_end
         self.first = 0  # the first message behind the leading instructions
-        self.order: Order = range(len(messages))
+        self.order: Order = []  # set by `arrange`
         self.wires: list[Item] = []
-        self.of: list[list[int]] = []  # the positions of the messages that each wire message holds
-        self.late: list[Any] = []  # for `put_late`: what is written behind the open wire message
+        self.of: list[list[int]] = []
+        self.after_turn: list[Any] = []  # what `write_after_turn` writes behind the open turn
+        self.turn = OpenTurn()
 
     # ------------------------------------------------------------------------------------ methods that a wire overrides
 
@@ -194,32 +216,34 @@ class Turns(Generic[W]):
         body["system"] = content
         return None
 
-    def begins(self, message: Item) -> bool:  # noqa: ARG002
-        """Whether a message with a state begins a new wire message after a neighbour of its role."""
+    def begins_turn(self, message: Item) -> bool:  # noqa: ARG002
+        """Whether a message with a state begins a wire message of its own, though it could join a neighbour."""
         return False
 
-    def begin_with_answer(self, position: int) -> None:
-        """Handle a conversation that begins with the message of the model at this position."""
+    def begin_with_assistant(self, position: int) -> None:
+        """Write what the wire demands before a conversation that begins with the message of the model at this
+        position."""
 
-    def end_answer(self, message: Item, content: list[Item], path: Path) -> None:
-        """Repair a message of the model that does not end in a text."""
+    def end_assistant_message(self, message: Item, content: list[Item], path: Path) -> None:
+        """Repair the `content` that was written of a message of the model, if it ends in something else than a text."""
 
-    def end_conversation(self, content: list[Item], position: int) -> None:
-        """Repair the last wire message, which is the model's and ends with the message at this position."""
+    def end_with_assistant(self, content: list[Item], position: int) -> None:
+        """Repair the `content` of the last wire message, which is the model's; it ends with the message at this
+        position."""
 
-    def takes_instructions(self, message: Item, position: int, speaker: str, content: list[Item]) -> bool:  # noqa: ARG002
-        """Whether instructions may be written as such in their place; `content` is that of the open wire message, of
-        `speaker`."""
+    def accepts_instructions(self, message: Item, position: int) -> bool:  # noqa: ARG002
+        """Whether instructions may be written as such in their place, which is behind the open turn."""
         return False
 
-    def mark(self, content: list[Item], message: Item, path: Path) -> bool:  # noqa: ARG002
-        """Mark the last block of a message for the cache; return whether the block can have a mark."""
+    def put_cache_mark(self, content: list[Item], message: Item, path: Path) -> bool:  # noqa: ARG002
+        """Mark the last block of a message for the cache; return whether the block can have a mark. `content` is what
+        was written of the message."""
         return False
 
-    def put_late(self, position: int) -> None:
-        """Write what is in `late`: behind the open wire message, and before the message at a position."""
+    def write_after_turn(self, position: int) -> None:
+        """Write what is in `after_turn`: behind the open turn, and before the message at a position."""
 
-    def travels(self, message: Item, path: Path) -> None:
+    def report_merged_state(self, message: Item, path: Path) -> None:
         """Report what is lost of the state of a message of this wire that is written inside another one."""
         state = self.writing.state_of(message)
         report_replayable_state(state, self.writing.loss, path)
@@ -271,7 +295,7 @@ class Turns(Generic[W]):
         for position in range(count):
             message, path = messages[position], ("messages", position)
             if wire is None or count > 1 or anchor != path:
-                self.travels(message, path)
+                self.report_merged_state(message, path)
             elif "provider_state" in message and writing.endpoint.owns(message["provider_state"]):
                 self.put_members(message["provider_state"], wire, path)
 
@@ -284,101 +308,119 @@ class Turns(Generic[W]):
             moves = moves_behind(self.order, messages, self.first, self.pinned())
             writing.moves += [(source, before, "reordered", WHY, None) for source, before in moves]
 
+    def begin_again(self) -> None:
+        """Discard the wire messages, so that the messages can be written once more."""
+        self.wires, self.of, self.turn = [], [], OpenTurn()
+
     def write_messages(self) -> None:
         """Write the messages in their order. Raises `InvalidRequest` if nothing of them is left."""
-        messages, writing, wires, of = self.messages, self.writing, self.wires, self.of
-        blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
-        member, assistant, late = self.member, self.assistant, self.late
+        messages, writing, wires, of, member = self.messages, self.writing, self.wires, self.of, self.member
+        turn = self.turn
         position = self.first
-        # the open wire message: `speaker` is its role and `content` its list; `anchor` is the position of the message
-        # that neighbours are merged into, and `anchor_role` its role; `state` is the state with the members that it
-        # gets
-        speaker = anchor_role = ""
-        content: list[Item] = [{}]
-        anchor = -1
-        state: Item | None = None
         try:
             for position in self.order:
                 message = messages[position]
                 role: str = message["role"]
                 blocks: list[Item] = message["content"]
                 if role == "assistant":
-                    by = assistant
+                    speaker = self.assistant
                 elif role == "user" or role == "tool":
-                    by = USER
-                elif joins and not has_content(message):
-                    writing.drop_message(("messages", position))
-                    continue
-                elif self.takes_instructions(message, position, speaker, content):
-                    fold_role(role, ("messages", position), writing)
-                    role = by = SYSTEM
+                    speaker = USER
                 else:
-                    blocks = _marked_blocks(message, ("messages", position), writing)
-                    role = by = USER
-                begins = by != speaker or not (joins or role == anchor_role == "tool")
-                if begins or ("provider_state" in message and self.begins(message)):
-                    begins = True
-                    if state is not None or not content:
-                        self._close(state, ("messages", anchor))
-                    if late:
-                        self.put_late(position)
+                    role, blocks = self._instructions(message, position)
+                    if not role:
+                        continue
+                    speaker = role
+                joins = speaker == turn.speaker and self._joins(message, role)
+                if not joins:
+                    if turn.state is not None or not turn.content or self.after_turn:
+                        self._end_turn(position)
                     if role == "assistant":
                         writing.next_turn()
                         if not wires:
-                            self.begin_with_answer(position)
+                            self.begin_with_assistant(position)
                 block: Item = blocks[0] if len(blocks) == 1 else _SEVERAL
                 if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
-                    found = [writing.text(text)]  # most messages
+                    content = [writing.text(text)]  # most messages
                 elif role == "tool":
-                    found = result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
+                    content = self.result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
                 else:
-                    found = blocks_to_wire(blocks, by, writing, ("messages", position, "content"))
-                    if role == "assistant" and found and "text" not in found[-1]:
-                        self.end_answer(message, found, ("messages", position))
-                native: Item | None = None
-                if len(message) > 2 and not within(message, PLAIN):
-                    native = self._native_members(message, found, ("messages", position))
-                if begins:
-                    speaker, content, anchor, anchor_role, state = by, found, position, role, native
-                    wires.append({"role": by, member: found})
+                    content = self.blocks_to_wire(blocks, speaker, writing, ("messages", position, "content"))
+                    if role == "assistant" and content and "text" not in content[-1]:
+                        self.end_assistant_message(message, content, ("messages", position))
+                state = self._state_to_write(message, content, ("messages", position)) if len(message) > 2 else None
+                if joins:
+                    self._join(message, role, content, state, position)
+                else:
+                    turn.speaker, turn.content, turn.state = speaker, content, state
+                    turn.anchor, turn.role = position, role
+                    wires.append({"role": speaker, member: content})
                     of.append([position])
-                    continue
-                of[-1].append(position)
-                if role == "tool" and not content:
-                    # an edit left nothing of the messages before the result, so the result begins the wire message now
-                    writing.drop_merged(("messages", anchor))
-                    anchor, anchor_role, state = position, role, native
-                elif role == anchor_role != "tool":
-                    writing.merges.append((("messages", position), ("messages", anchor)))
-                elif found:
-                    anchor, anchor_role = position, role
-                    self.travels(message, ("messages", position))
-                else:
-                    writing.drop_message(("messages", position))
-                content += found
         except UNREADABLE as problem:
             why = "the message lacks a member or has one of a wrong type"
             raise InvalidRequest(why, path=pointer(("messages", position))) from problem
-        if speaker == assistant:
-            self.end_conversation(content, of[-1][-1])
-        if state is not None or not content:
-            self._close(state, ("messages", anchor), last=True)
-        if late:
-            self.put_late(len(messages))
+        if turn.speaker == self.assistant:
+            self.end_with_assistant(turn.content, of[-1][-1])
+        if turn.state is not None or not turn.content or self.after_turn:
+            self._end_turn(len(messages), last=True)
         if not wires and not writing.same("messages"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
 
-    def _close(self, state: Item | None, path: Path, *, last: bool = False) -> None:
-        """End the open wire message: fill it if it is empty, and write the members in `state`."""
-        wire = self.wires[-1]
-        if not wire[self.member] and not (last and self.open_end and wire["role"] == self.assistant):
-            wire[self.member] = [self.writing.text(self.writing.fill((*path, "content")))]
-        if state is not None:
-            self.put_members(state, wire, path)
+    def _instructions(self, message: Item, position: int) -> tuple[str, list[Item]]:
+        """The role that instructions inside the conversation are written with, and their blocks; an empty role if they
+        are not written."""
+        path: Path = ("messages", position)
+        if self.joins and not has_content(message):
+            self.writing.drop_message(path)
+            return "", []
+        if self.accepts_instructions(message, position):
+            fold_role(message["role"], path, self.writing)
+            return SYSTEM, message["content"]
+        return USER, _marked_blocks(message, path, self.writing)
 
-    def _native_members(self, message: Item, content: list[Item], path: Path) -> Item | None:
+    def _joins(self, message: Item, role: str) -> bool:
+        """Whether a message of the same speaker joins the open turn."""
+        if not (self.joins or role == self.turn.role == "tool"):
+            return False
+        return "provider_state" not in message or not self.begins_turn(message)
+
+    def _join(self, message: Item, role: str, content: list[Item], state: Item | None, position: int) -> None:
+        """Add what was written of a message to the open turn."""
+        turn, writing = self.turn, self.writing
+        path: Path = ("messages", position)
+        self.of[-1].append(position)
+        if role == "tool" and not turn.content:
+            # an edit left nothing of the messages before the result, so the result begins the wire message now
+            writing.drop_merged(("messages", turn.anchor))
+            turn.anchor, turn.role, turn.state = position, role, state
+        elif role == turn.role != "tool":
+            writing.merges.append((path, ("messages", turn.anchor)))
+        elif content:
+            turn.anchor, turn.role = position, role
+            self.report_merged_state(message, path)
+        else:
+            writing.drop_message(path)
+        turn.content += content
+
+    def _end_turn(self, position: int, *, last: bool = False) -> None:
+        """End the open turn, if there is one, before the message at a position: fill its wire message if that is empty,
+        write the members of its state, and write what is to follow it."""
+        turn = self.turn
+        if not turn.speaker:
+            return
+        path: Path = ("messages", turn.anchor)
+        if not turn.content and not (last and self.open_end and turn.speaker == self.assistant):
+            turn.content.append(self.writing.text(self.writing.fill((*path, "content"))))
+        if turn.state is not None:
+            self.put_members(turn.state, self.wires[-1], path)
+        if self.after_turn:
+            self.write_after_turn(position)
+
+    def _state_to_write(self, message: Item, content: list[Item], path: Path) -> Item | None:
         """Report what a message holds besides role and content; return its state if that has members for the wire
         message."""
+        if within(message, PLAIN):
+            return None
         state: Item | None = message.get("provider_state")
         if state is None or not self.writing.endpoint.owns(state):
             self._report_members(message, content, path)
@@ -392,7 +434,7 @@ class Turns(Generic[W]):
         writing = self.writing
         report_not_written(message, _OF_MESSAGE, writing.loss, path)
         report_foreign_state(message, writing.endpoint, writing.loss, path)
-        if message.get("cache") is not None and not self.mark(content, message, path):
+        if message.get("cache") is not None and not self.put_cache_mark(content, message, path):
             why = "nothing here can hold a cache mark"
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", why)
 

@@ -2,10 +2,16 @@
 Keep the members of a request verbatim, and put them back.
 
 A writer of members does not check where a request came from. After a request was read, its members are written once,
-unless they are known to be plain. If a written member differs from the received one, it had another spelling, or it
-is unusual and would be repaired. It is kept raw, by its place in the body, with an imprint: of the value in the
-request, of the written value and of the losses that are reported for it. It is restored if all three are the same
-again, and the report is retracted. A member without content that is not written needs no imprint. Why:
+unless they are known to be plain. For each place of the body that is written otherwise than it was received, the state
+of the request keeps one of these:
+
+- `raw` alone: a silent member. It came without content (null, an empty list), and is not written. It is restored if it
+  is absent again.
+- `raw` and `written`: a member that had another spelling, or that is unusual and was repaired or left out.
+- `written` alone: a member that did not come, and that the writer adds.
+
+`written` is an imprint of three things: the value in the request, the written value, and the losses that are reported
+for it. If all three are the same again, the place is restored, and the report is retracted. Why:
 spec/decisions/0048-as-it-came.md.
 """
 
@@ -18,7 +24,7 @@ from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._requests.members import FITS, WHOLE, BodyMember, BodyMembers, Request, is_empty
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 
 
 class Body:
@@ -65,7 +71,7 @@ class Body:
             self._compare("", body, written, self.rows, spellings)
             for place, kept in spellings.items():
                 silent = place in body and place not in written and self._is_silent(place, body[place])
-                if not silent or loss.about(self._covered_by(place), _option(place, endpoint)):
+                if not silent or self._reported(place, endpoint, loss):
                     kept["written"] = self._imprint(place, request, written, endpoint, loss)
         _leave_to_messages(spellings, request)
         if spellings:
@@ -77,29 +83,39 @@ class Body:
         spellings: Wire | None = writing.encoding.get("members")
         if not spellings:
             return
-        endpoint, loss = writing.endpoint, writing.loss
-        fits = {
-            place: writing.whole or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss)
-            for place, kept in spellings.items()
-            if "written" in kept
-        }
-        # a value that is in two places is restored in both or in none
-        changed = {member for place, fit in fits.items() if not fit for member in self._covered_by(place)}
-        for place, fit in fits.items():
-            covered = self._covered_by(place)
-            item, name = _inner(body, place, copied=True) if fit and changed.isdisjoint(covered) else (None, "")
-            if item is None:
-                continue
-            if "raw" in spellings[place]:
-                item[name] = spellings[place]["raw"]
-            else:
-                item.pop(name, None)
-            loss.retract(covered, _option(place, endpoint))
+        for place in self._unedited(spellings, body, writing):
+            self._restore(place, spellings[place], body, writing)
         for place, kept in spellings.items():
             if "written" in kept or place in body:
                 continue
-            if not loss.entries or not loss.about(self._covered_by(place), _option(place, endpoint)):
-                body[place] = kept["raw"]  # it had no content then and has none now
+            if not self._reported(place, writing.endpoint, writing.loss):
+                body[place] = kept["raw"]
+
+    def _unedited(self, spellings: Wire, body: Wire, writing: Writing) -> list[str]:
+        """The places that are written and reported as when the request was read. If a value is in several places,
+        either all of them are returned, or none."""
+        endpoint, loss = writing.endpoint, writing.loss
+        same: list[str] = []
+        edited: set[str] = set()
+        for place, kept in spellings.items():
+            if "written" not in kept:
+                continue
+            if writing.whole or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss):
+                same.append(place)
+            else:
+                edited.update(self._covered_by(place))
+        return [place for place in same if edited.isdisjoint(self._covered_by(place))]
+
+    def _restore(self, place: str, kept: Wire, body: Wire, writing: Writing) -> None:
+        """Restore a place as it came, and retract what is reported of it."""
+        item, name = _inner(body, place, copied=True)
+        if item is None:
+            return
+        if "raw" in kept:
+            item[name] = kept["raw"]
+        else:
+            item.pop(name, None)
+        writing.loss.retract(self._covered_by(place), _option(place, writing.endpoint))
 
     def _is_plain(self, body: Wire, endpoint: Endpoint, silent: Wire) -> bool:
         """Whether every member is written as received, or has no content and is not written. The latter are put in
@@ -116,13 +132,12 @@ class Body:
             if not (body.keys().isdisjoint(self.switches[switch]) and body.keys().isdisjoint(listed)):
                 return False
         for name, value in body.items():
-            row = self.rows.get(name)
             apart = name in self._apart
             if apart and value:
                 continue
             if self._is_silent(name, value):
                 silent[name] = {"raw": value}
-            elif apart or not _is_plain(value, row, body):
+            elif apart or not _is_plain(value, self.rows.get(name), body):
                 return False
         return True
 
@@ -167,14 +182,18 @@ class Body:
     def _imprint(self, place: str, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> str:
         """Return the imprint of a place: of the request's value for it, of the written value, and of the reported
         losses."""
-        covered, option = self._covered_by(place), _option(place, endpoint)
+        option: Any = request
+        for step in _option(place, endpoint):
+            option = option.get(step) if type(option) is dict else None
+        members = [request.get(member) for member in self._covered_by(place)]
         item, name = _inner(body, place)
-        asked: Any = request
-        for step in option:
-            asked = asked.get(step) if type(asked) is dict else None
         written = [item[name]] if item is not None and name in item else []
-        reported = [{**entry, "message": ""} for entry in loss.about(covered, option)]  # messages have free wording
-        return imprint([asked, [request.get(member) for member in covered], written, reported])
+        reported = [{**entry, "message": ""} for entry in self._reported(place, endpoint, loss)]  # free wording
+        return imprint([option, members, written, reported])
+
+    def _reported(self, place: str, endpoint: Endpoint, loss: Loss) -> list[Entry]:
+        """Return what is reported of a place."""
+        return loss.about(self._covered_by(place), _option(place, endpoint)) if loss.entries else []
 
     def _covered_by(self, place: str) -> tuple[str, ...]:
         """Return the canonical members that a place of the body represents. A member of an object without its own
@@ -235,7 +254,7 @@ def _leave_to_messages(spellings: Wire, request: Request) -> None:
             del spellings[name]
 
 
-def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
+def _inner(body: dict[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
     """Return the object that holds a place, or None, and the name of the place in it. `copied`: the objects on the
     path are copied first, so that the object can be changed: the value of an option belongs to the caller."""
     item: Any = body

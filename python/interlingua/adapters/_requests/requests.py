@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, keep_read
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect, parallel_severity
 from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._engine.writing import PLAIN_NAMES, ToolNames, Writing
 from interlingua.adapters._history.messages import report_state
 from interlingua.adapters._requests.body import Body
@@ -21,7 +22,13 @@ from interlingua.adapters._requests.members import (
     wrong_member,
 )
 from interlingua.adapters._requests.options import Options, options_to_wire
-from interlingua.adapters._structured import escape_reserved, is_any_json, mentions_json, write_with_format
+from interlingua.adapters._structured import (
+    escape_reserved,
+    extract_format,
+    is_any_json,
+    mentions_json,
+    write_with_format,
+)
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -77,14 +84,20 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
     return read_tools
 
 
+Conversation = Callable[..., Wire]
+"""Writes the messages, instructions and tools of a request, and returns the body with them. It takes the request, a
+`Writing` and, if they were just read, what they were read from: then it keeps what is written differently."""
+
+
 class Table(Body):
-    """The members of a wire's requests except the structural ones: how they are read, kept verbatim, and written.
+    """The requests of a wire: how their members are read, kept verbatim, and written.
 
     `apart`, `always` and `switches` are those of `Body`: the first place of `apart` is that of the messages. `shared`
-    and `needed` are those of `Options`. `write` writes the members in the wire's order, with the `Writing` that
-    `writing` makes. `named` renames the members of a body to the names of the rows; it is used only for reading.
-    `other_names` are further names of members with a canonical counterpart. `tool_names` are the names of tools that
-    the wire accepts.
+    and `needed` are those of `Options`. `conversation` writes the structural members, `write` the others in the wire's
+    order, both with the `Writing` that `writing` makes. `known` are the capabilities that a request which was just read
+    is compared with; it is written for a model without any others. `named` renames the members of a body to the names
+    of the rows; it is used only for reading. `other_names` are further names of members with a canonical counterpart.
+    `tool_names` are the names of tools that the wire accepts.
     """
 
     def __init__(
@@ -92,6 +105,7 @@ class Table(Body):
         adapter: str,
         rows: BodyMembers,
         apart: tuple[str, ...],
+        conversation: Conversation,
         write: Callable[[Request, Wire, Any], None],
         writing: Callable[[Request, Endpoint, Loss], Writing],
         always: tuple[str, ...] = (),
@@ -99,12 +113,15 @@ class Table(Body):
         switches: Mapping[str, tuple[str, ...]] = NOTHING,
         shared: Collection[str] | None = None,
         needed: Mapping[str, str] = NOTHING,
+        known: Collection[str] = (),
         named: Callable[[Wire], Wire] | None = None,
         other_names: Collection[str] = (),
         tool_names: ToolNames = PLAIN_NAMES,
     ) -> None:
         super().__init__(rows, apart, write, writing, always, switches=switches)
         self.adapter = adapter
+        self.conversation = conversation
+        self.known = known
         self.named = named
         self.tool_names = tool_names
         self._unread = frozenset(name for name in apart if name not in rows)
@@ -128,13 +145,15 @@ class Table(Body):
         messages: list[Item],
         facts: Sequence[str] = (),
         *,
+        read: Any = None,
         empty: bool = False,
         must_compare: bool = False,
-    ) -> Request:
+    ) -> types.Request:
         """Return the request of the members and messages that were just read, with the state that is kept of it.
 
-        `facts` are those that the reader knows already. `empty`: there is nothing to answer. `must_compare`: a member
-        may be written differently than it was received.
+        `facts` are those that the reader knows already. `read` is what `conversation` gets if messages and tools must
+        be compared; without it, that is the body. `empty`: there is nothing to answer. `must_compare`: a member may be
+        written differently than it was received.
         """
         request, encoding, endpoint = members.request, members.words, members.endpoint
         request["messages"] = messages
@@ -143,15 +162,20 @@ class Table(Body):
         keep_read(request, encoding, facts, empty=empty)
         request["provider_state"] = members.reading.state(encoding=encoding)
         self.keep(request, members.body, endpoint, must_compare=must_compare)
-        return request
+        if may_differ(members.reading.must_compare):
+            writing = self.writing(request, unmeasured(endpoint, *self.known), Loss())
+            self.conversation(request, writing, members.body if read is None else read)
+        return extract_format(request)
 
-    def finish(self, request: Request, body: Wire, writing: Writing) -> None:
-        """Write the members into a body that already holds the structural ones; restore kept members verbatim where
-        they still fit. Report the state of a provider that the request itself holds."""
+    def write_body(self, request: Request, writing: Writing) -> Wire:
+        """Write the body of a request; restore kept members verbatim where they still fit. Report the state of a
+        provider that the request itself holds."""
+        body = self.conversation(request, writing)
         self.write(request, body, writing)
         self.put_back(body, writing)
         if "provider_state" in request:
             report_state(request, writing, (), fields=True)
+        return body
 
     def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
         """Write the members of a request that have a row, except those in `apart`, which are written elsewhere.
@@ -173,20 +197,20 @@ class Table(Body):
         if request.get("options"):
             options_to_wire(request, body, self._options, writing, carried)
 
-    def wrong_type(self, options: Mapping[str, Any], _: Mapping[str, Any]) -> InvalidWire | None:
+    def wrong_type(self, options: dict[str, Any], _: dict[str, Any]) -> InvalidWire | None:
         """Return the error for a request that was read here, if a member with a canonical counterpart has a wrong
         type."""
         return wrong_member(self.adapter, options, self.rows)
 
-    def _keep_names(
-        self, request: Request, encoding: Item, called: Collection[str], dialect: Mapping[str, Any]
-    ) -> None:
+    def _keep_names(self, request: Request, encoding: Item, called: Collection[str], dialect: dict[str, Any]) -> None:
         """Keep the names of tools that the wire does not accept, and those that several tools have. `called` are the
         names in calls."""
         names: set[str] = set()
         again: set[str] = set()
-        for tool in request.get("tools") or ():
-            name: Any = (tool.get("definition") or tool).get("name")
+        tools: list[Item] = request.get("tools") or []
+        for tool in tools:
+            definition: Item = tool.get("definition") or tool
+            name: Any = definition.get("name")
             if type(name) is str:
                 (again if name in names else names).add(name)
         if again:

@@ -145,12 +145,13 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
         block = without_name(block, reading)
     content = block.get("content")
     if len(block) == 3 and content:
-        call, unknown = reading.result(string(block["tool_use_id"]))
+        call = reading.take_call(string(block["tool_use_id"]))
+        is_known = call in reading.calls
         result: Block = {"type": "tool_result", "tool_use_id": call}
-        if type(content) is list and unknown is None:  # most results
+        if type(content) is list and is_known:  # most results
             result["content"] = _parts_from_wire(content, reading)
             return result
-        if type(content) is str and unknown is None and not content.isspace():
+        if type(content) is str and is_known and not content.isspace():
             result["content"] = [{"type": "text", "text": content}]
             return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)
@@ -207,9 +208,9 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
 
 
 def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    content = block["content"]
+    content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
-        text = part["text"]
+        text: str = part["text"]
         if text and not text.isspace():  # most results
             result = writing.result_id(block)
             return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}

@@ -11,10 +11,8 @@ from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._engine.as_read import MARKS
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
-from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
@@ -30,15 +28,8 @@ from interlingua.adapters._requests.members import (
     wrong_member,
 )
 from interlingua.adapters._requests.reasoning import wish
-from interlingua.adapters._requests.requests import (
-    Table,
-    body_of,
-    posted,
-    unmeasured,
-    write_request,
-)
+from interlingua.adapters._requests.requests import Table, body_of, posted, write_request
 from interlingua.adapters._requests.rules import kept_metadata, stops, word
-from interlingua.adapters._structured import extract_format
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     MODES,
@@ -95,13 +86,9 @@ def from_wire_request(
     )
     marks: tuple[str, ...] = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, marks, empty=empty, must_compare=of_a_cloud)
-    if may_differ(reading.must_compare):
-        note_disorder(messages, endpoint.state, by_turn=True)
-        offered = body["tools"] if request.get("tools") else []
-        read = Read(offered, reading.tools, body.get("system"), body["messages"], starts)
-        _written(request, unmeasured(endpoint), Loss(), read)
-    return extract_format(request), []
+    offered = body["tools"] if members.request.get("tools") else []
+    read = Read(offered, reading.tools, body.get("system"), body["messages"], starts)
+    return _TABLE.keep_request(members, messages, marks, read=read, empty=empty, must_compare=of_a_cloud), []
 
 
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -205,12 +192,18 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     return write_request(_written, request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
-    """Write the request. If it was just `read`, keep what was received wherever it is written differently."""
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
-    version = _version(encoding, endpoint)
-    writing.stricter = version >= STRICTER_VERSION
+    body = _TABLE.write_body(request, writing)
+    if endpoint.dialect.get("beta_in_body") and _BETAS not in body:
+        _betas_to_wire(encoding, body, writing)
+    return posted(_path(request, endpoint), body, _headers(request, encoding, endpoint))
+
+
+def _conversation_to_wire(request: Request, writing: Writing, read: Read | None = None) -> Wire:
+    """Write messages, instructions and tools. If they were just `read`, keep what is written differently."""
+    writing.stricter = _version(writing.encoding, writing.endpoint) >= STRICTER_VERSION
     writing.marks_beside = 0 if request.get("cache") is None else 1
     body: Wire = {}
     offered = tools_to_wire(request, body, writing)
@@ -219,28 +212,25 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
     if tools := settled_tools(body["tools"] if offered else [], offered, writing, read):
         body["tools"] = tools
     turns.settle(body, read)
-    _TABLE.finish(request, body, writing)
-    if endpoint.dialect.get("beta_in_body") and _BETAS not in body:
-        _betas_to_wire(encoding, body, writing)
-    return posted(_path(request, endpoint), body, _headers(request, encoding, version, endpoint))
+    return body
 
 
-def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
+def _version(encoding: dict[str, Any], endpoint: Endpoint) -> str:
     return _header(encoding, "anthropic-version") or endpoint.dialect.get("api_version") or VERSION
 
 
-def _header(encoding: Mapping[str, Any], name: str) -> str | None:
+def _header(encoding: dict[str, Any], name: str) -> str | None:
     """Return a header that the request had when it was read from this wire."""
     headers = encoding.get("headers")
     value = headers.get(name) if isinstance(headers, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _headers(request: Request, encoding: Mapping[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+def _headers(request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> dict[str, str]:
     dialect = endpoint.dialect
     headers = {"content-type": "application/json"}
     if "body_version" not in dialect:
-        headers["anthropic-version"] = version
+        headers["anthropic-version"] = _version(encoding, endpoint)
     betas = _betas(encoding, endpoint)
     if betas and not dialect.get("beta_in_body"):
         headers["anthropic-beta"] = betas
@@ -249,7 +239,7 @@ def _headers(request: Request, encoding: Mapping[str, Any], version: str, endpoi
     return headers
 
 
-def _betas(encoding: Mapping[str, Any], endpoint: Endpoint) -> str | None:
+def _betas(encoding: dict[str, Any], endpoint: Endpoint) -> str | None:
     return _header(encoding, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
@@ -300,7 +290,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 _BETAS: Final = "anthropic_beta"
 
 
-def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+def _betas_to_wire(encoding: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Write the names of betas into the body, for a cloud that does not forward headers."""
     betas = [name for part in (_betas(encoding, writing.endpoint) or "").split(",") if (name := part.strip())]
     if betas:
@@ -410,6 +400,7 @@ _TABLE: Final = Table(
     NAME,
     _ROWS,
     ("messages", "system", "tools"),
+    _conversation_to_wire,
     _members_to_wire,
     Writing,
     ("max_tokens",),

@@ -67,7 +67,7 @@ class _Turns(claude.Turns[Writing]):
     def put_members(self, state: Block, wire: Wire, path: Path) -> None:
         replayed(state, wire, self.writing, path)
 
-    def begins(self, message: Message) -> bool:
+    def begins_turn(self, message: Message) -> bool:
         state = message["provider_state"]
         return self.writing.endpoint.owns(state) and bool(
             state.get("fields") or self.writing.encoding_of(message).get("start")

@@ -20,10 +20,8 @@ from interlingua.adapters._engine.kit import (
     malformed,
     parse_arguments,
 )
-from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
-from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
@@ -37,15 +35,8 @@ from interlingua.adapters._requests.members import (
     put,
 )
 from interlingua.adapters._requests.reasoning import report_members, wish
-from interlingua.adapters._requests.requests import (
-    Table,
-    body_of,
-    posted,
-    unmeasured,
-    write_request,
-)
+from interlingua.adapters._requests.requests import Table, body_of, posted, write_request
 from interlingua.adapters._requests.rules import kept_metadata, stops, word
-from interlingua.adapters._structured import extract_format
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import METADATA, MODES, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import (
@@ -165,13 +156,10 @@ def from_wire_request(
     if not members.request.get("tools") and reading.calls:
         facts = (*facts, TOOLLESS)
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, facts, empty=empty)
-    if may_differ(reading.must_compare):
-        note_disorder(messages, endpoint.state, by_turn=True)
-        offered = body["toolConfig"]["tools"] if request.get("tools") else []
-        read = Read(offered, positions_of(offered, request.get("tools") or []), system, wires or [], starts)
-        _written(request, unmeasured(endpoint), Loss(), read)
-    return extract_format(request), []
+    tools = members.request.get("tools") or []
+    offered = body["toolConfig"]["tools"] if tools else []
+    read = Read(offered, positions_of(offered, tools), system, wires or [], starts)
+    return _TABLE.keep_request(members, messages, facts, read=read, empty=empty), []
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -257,9 +245,20 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     return write_request(_written, request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
-    """Write the request. If it was just `read`, keep what was received wherever it is written differently."""
-    writing = Writing(request, endpoint, loss)
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
+    body = _TABLE.write_body(request, Writing(request, endpoint, loss))
+    model = endpoint.model or wire_model(request.get("model")) or ""
+    verb = "converse-stream" if request.get("stream") else "converse"
+    path = f"/model/{model if _PLAIN_MODEL.fullmatch(model) else quote(model, safe='')}/{verb}"
+    return posted(path, body, {"content-type": "application/json", "accept": _ANSWERS[verb]})
+
+
+_PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._-]*")
+_ANSWERS: Final = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
+
+
+def _conversation_to_wire(request: Request, writing: Writing, read: Read | None = None) -> Wire:
+    """Write messages, instructions and tools. If they were just `read`, keep what is written differently."""
     body: Wire = {}
     tools, offered = _tools_to_wire(request, writing)
     # an empty list of tools that was read is restored here, before calls in the conversation require tools
@@ -278,15 +277,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
     if offered:
         body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
     turns.settle(body, read)
-    _TABLE.finish(request, body, writing)
-    model = endpoint.model or wire_model(request.get("model")) or ""
-    verb = "converse-stream" if request.get("stream") else "converse"
-    path = f"/model/{model if _PLAIN_MODEL.fullmatch(model) else quote(model, safe='')}/{verb}"
-    return posted(path, body, {"content-type": "application/json", "accept": _ANSWERS[verb]})
-
-
-_PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._-]*")
-_ANSWERS: Final = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
+    return body
 
 
 def _sweep(body: Wire) -> None:
@@ -471,6 +462,7 @@ _TABLE: Final = Table(
     NAME,
     _ROWS,
     ("messages", "system", "toolConfig/tools"),
+    _conversation_to_wire,
     _members_to_wire,
     Writing,
     needed={"toolConfig": "toolConfig"},

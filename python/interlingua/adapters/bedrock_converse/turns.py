@@ -62,11 +62,11 @@ class _Turns(claude.Turns[Writing]):
 
     __slots__ = ()
 
-    def begins(self, message: Message) -> bool:
+    def begins_turn(self, message: Message) -> bool:
         # the turns of a request from another wire alternate
         return self.writing.same_origin and bool(self.writing.encoding_of(message).get("start"))
 
-    def begin_with_answer(self, position: int) -> None:
+    def begin_with_assistant(self, position: int) -> None:
         """Write a turn of the user before the answer."""
         filler = {"role": USER, "content": [{"type": "text", "text": FILLER}]}
         self.wires.append({"role": USER, "content": [{"text": FILLER}]})

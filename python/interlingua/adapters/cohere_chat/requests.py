@@ -4,14 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.schema import PLACES, Schema, holds
-from interlingua.adapters._engine.kit import (
-    UNREADABLE,
-    Wire,
-    keep_spelling,
-    malformed,
-)
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, keep_spelling, malformed
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._history.messages import refuse_empty
 from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
@@ -29,12 +24,10 @@ from interlingua.adapters._requests.requests import (
     body_of,
     posted,
     tools_reader,
-    unmeasured,
     unmentioned_json,
     write_request,
 )
 from interlingua.adapters._requests.rules import seed_within, stops
-from interlingua.adapters._structured import extract_format
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, PATH, TOOL_NAMES, Writing
@@ -47,7 +40,7 @@ from interlingua.adapters.cohere_chat.tools import (
 )
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -66,15 +59,18 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
-    writing = Writing(request, endpoint, loss)
+    return posted(PATH, _TABLE.write_body(request, Writing(request, endpoint, loss)))
+
+
+def _conversation_to_wire(request: Request, writing: Writing, read: Mapping[str, Any] = NOTHING) -> Wire:
+    """Write messages, documents and tools. If they were just `read` from a body, keep what is written differently."""
     body: Wire = {}
-    messages_to_wire(request, body, writing)
-    if not body["messages"] and not writing.same("messages"):
-        raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
+    messages_to_wire(request, body, writing, read=read.get("messages"))
+    if not read:
+        refuse_empty(body["messages"], writing)
     if request.get("tools"):
-        tools_to_wire(request, body, writing)
-    _TABLE.finish(request, body, writing)
-    return posted(PATH, body)
+        tools_to_wire(request, body, writing, read=read.get("tools"))
+    return body
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -157,7 +153,6 @@ def from_wire_request(
     body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
-    messages_may, reading.must_compare = reading.must_compare, False
     try:
         members = _TABLE.read(body, reading, ("documents", "strict_tools"))
         _read_strict(body.get("strict_tools"), members)
@@ -165,15 +160,7 @@ def from_wire_request(
     except UNREADABLE as problem:
         raise malformed("the request", (), NAME) from problem
     facts, must_compare = unmentioned_json(members.request, messages), "strict_tools" in members.options
-    request = _TABLE.keep_request(members, messages, facts, empty=not messages, must_compare=must_compare)
-    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.must_compare)
-    if messages_may or tools_may:
-        writing = Writing(request, unmeasured(endpoint), Loss())
-        if messages_may:
-            messages_to_wire(request, {}, writing, read=body["messages"])
-        if tools_may:
-            tools_to_wire(request, {}, writing, read=body["tools"])
-    return extract_format(request), []
+    return _TABLE.keep_request(members, messages, facts, empty=not messages, must_compare=must_compare), []
 
 
 def _read_strict(value: Any, members: Members[Reading]) -> None:
@@ -259,6 +246,7 @@ _TABLE: Final = Table(
     NAME,
     _ROWS,
     ("messages", "tools", "documents", "strict_tools"),
+    _conversation_to_wire,
     _members_to_wire,
     Writing,
     tool_names=TOOL_NAMES,

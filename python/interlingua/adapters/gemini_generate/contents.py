@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._content.media import KINDS
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._engine.verbatim import Items, is_imprinted, keep_item, keep_spellings
+from interlingua.adapters._engine.verbatim import Items, is_imprinted, keep_item, keep_spellings, may_differ
 from interlingua.adapters._engine.writing import FILLER
-from interlingua.adapters._history.order import INSTRUCTIONS, Order, are_paired
+from interlingua.adapters._history.order import INSTRUCTIONS, Order, are_paired, note_disorder
 from interlingua.adapters._history.turns import Turns, messages_of, user_messages
 from interlingua.adapters._requests.requests import unmeasured
 from interlingua.adapters.gemini_generate.context import (
@@ -26,6 +26,7 @@ from interlingua.adapters.gemini_generate.context import (
 )
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
 from interlingua.adapters.gemini_generate.tables import SENTINEL
+from interlingua.adapters.gemini_generate.tools import Offered
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.ids import NamedIds
@@ -96,6 +97,8 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             _keep_fields(messages[first], content, reading)
         if reading.silent:
             _keep_silent(messages[first], MODEL if role == MODEL else USER, reading)
+    if may_differ(reading.must_compare):
+        note_disorder(messages, reading.state, by_turn=True)
     return starts
 
 
@@ -136,11 +139,14 @@ def _keep_fields(message: Message, content: Wire, reading: Reading) -> None:
 
 
 class Read(NamedTuple):
-    """The wire values from which messages were just read, and the position of the first message of each content."""
+    """The wire values from which a request was just read: instructions, contents, the position of the first message of
+    each content, the `offered` tools; and the requested model, if known."""
 
     instructions: Wire | None
     contents: list[Wire]
     starts: list[int]
+    offered: Offered
+    model: str
 
 
 def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
@@ -148,6 +154,7 @@ def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
     state = reading.state(encoding={"names": sorted(reading.names)})
     writing = Writing({"messages": [message], "provider_state": state}, unmeasured(reading.endpoint), Loss())
     contents = _Contents([message], writing)
+    contents.arrange()
     contents.write_messages()
     contents.demand_signatures(writing.model)
     keep_item(message, raw, contents.wires[0], reading.endpoint, writing.loss.entries)
@@ -174,7 +181,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
         if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
             # an edit: the reader would pair the results with other calls by name or position
             writing.begin_again(entries_before)
-            contents.wires, contents.of = [], []
+            contents.begin_again()
             contents.arrange(as_read=False)
             contents.write_messages()
             contents.demand_signatures(writing.model)
@@ -209,7 +216,7 @@ class _Contents(Turns[Writing]):
 
     def __init__(self, messages: list[Message], writing: Writing) -> None:
         super().__init__(messages, writing, parts_to_wire, result_to_wire, "parts", MODEL, joins=False)
-        self.late = writing.outside
+        self.after_turn = writing.outside
         self.released: list[tuple[Path, str, Path]] = []
 
     def put_system(self, content: list[Wire], body: Wire) -> Wire:
@@ -239,7 +246,7 @@ class _Contents(Turns[Writing]):
                 media = False
         return [*pinned, last] if media else pinned
 
-    def put_late(self, position: int) -> None:
+    def write_after_turn(self, position: int) -> None:
         """Put media that the preceding results cannot contain into a user content of their own."""
         writing = self.writing
         # a message that moves is placed after the media

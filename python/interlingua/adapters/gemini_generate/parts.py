@@ -5,7 +5,6 @@ The output of a tool is one object on this wire, where other wires have content
 (spec/adapters/gemini_generate.md#calls). Media of a result are placed after that object, or in the next user content.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.calls import arguments, call_id, read_call
@@ -103,7 +102,7 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     if "parts" in item:
         content += _parts_of_result(item["parts"], reading)
         reading.must_compare = reading.must_compare or not item["parts"]
-    canonical, _ = reading.result(wire_id or None, name)
+    canonical = reading.take_call(wire_id or None, name)
     if canonical not in reading.calls:
         encoding["name"] = name  # no call has this name
     if reading.calls.get(canonical) != (wire_id, name) or type(item.get("response")) is not dict:
@@ -166,7 +165,7 @@ def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     return write_item(_CALL, block, writing, path)
 
 
-def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
+def wrapped(texts: list[str], is_error: bool, encoding: dict[str, Any]) -> Wire:
     """Return the output of a tool as the object that the wire requires: the reverse of `_unwrapped`."""
     key = "error" if is_error else encoding.get("key", "result")
     if len(texts) == 1:
@@ -245,8 +244,8 @@ def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
         if type(name) is str and type(response) is dict and len(response) == 1:
             text = response.get("result")
             if type(text) is str and reading.open and reading.calls[reading.open[0]] == (None, name):
-                call_id, _ = reading.result(None, name)
-                return {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": text}]}
+                call = reading.take_call(None, name)
+                return {"type": "tool_result", "tool_use_id": call, "content": [{"type": "text", "text": text}]}
     return None
 
 
@@ -437,7 +436,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     return [write_item(_RESULT, whole, writing, path)]
 
 
-def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+def _answered(block: Block, writing: Writing, encoding: dict[str, Any], path: Path) -> tuple[str, str | None]:
     """Return the wire name and id of a result's call; for a result that was read without a call, its own."""
     call = writing.calls.get(block["tool_use_id"])
     if call is None:

@@ -6,14 +6,9 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._content.schema import fitted
-from interlingua.adapters._engine.kit import (
-    Wire,
-    severity_of,
-)
-from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._engine.kit import Wire, severity_of
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range, window
-from interlingua.adapters._history.order import note_disorder
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
@@ -28,7 +23,7 @@ from interlingua.adapters._requests.members import (
     within,
 )
 from interlingua.adapters._requests.reasoning import nearest, wish_writer
-from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, write_request
+from interlingua.adapters._requests.requests import Table, body_of, posted, write_request
 from interlingua.adapters._requests.rules import (
     MOST_LOGPROBS,
     kept_metadata,
@@ -36,7 +31,6 @@ from interlingua.adapters._requests.rules import (
     stops,
     word,
 )
-from interlingua.adapters._structured import extract_format
 from interlingua.adapters.gemini_generate.contents import (
     Read,
     begins_with_call,
@@ -112,8 +106,10 @@ def from_wire_request(
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
-    contents_may, reading.must_compare = reading.must_compare, False
-    reading.model = _model_of(wire, body) or ""
+    model = _model_of(wire, body) or ""
+    if reading.unsigned and demands_signatures(endpoint, model):
+        reading.must_compare = True
+    reading.model = model
     members = _TABLE.read(body, reading)
     members.words.update(encoding)
     encoding = members.words
@@ -123,18 +119,10 @@ def from_wire_request(
     ):
         encoding["call_first"] = True
     must_compare = _is_unusual(members.request, body)
-    request = _TABLE.keep_request(members, messages, empty=not contents, must_compare=must_compare)
-    if contents_may:
-        note_disorder(messages, endpoint.state, by_turn=True)
-    model = (request.get("model") or "").partition(":")[2]
-    if request.get("tools") and may_differ(reading.must_compare):
-        offered = Offered(body["tools"], reading.offered)
-        tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss(), reading.model), read=offered)
-    if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
-        reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand the missing signatures
-        read = Read(body.get("systemInstruction"), contents, starts)
-        contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
-    return extract_format(request), []
+    read = Read(
+        body.get("systemInstruction"), contents, starts, Offered(body.get("tools") or [], reading.offered), model
+    )
+    return _TABLE.keep_request(members, messages, read=read, empty=not contents, must_compare=must_compare), []
 
 
 def _address_from_wire(
@@ -272,10 +260,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     model = model_to_wire(request, endpoint)
     writing = Writing(request, endpoint, loss, model)
     encoding = writing.encoding
-    body: Wire = {}
-    contents_to_wire(request, body, writing)
-    tools_to_wire(request, body, writing)
-    _TABLE.finish(request, body, writing)
+    body = _TABLE.write_body(request, writing)
     if not writing.same_model:
         body.pop("model", None)  # the path names another model
     for name in ("contents", "tools"):
@@ -284,6 +269,16 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if names := encoding.get("snake"):
         body = in_their_names(body, names)
     return posted(_path(request, model, encoding, endpoint), body)
+
+
+def _conversation_to_wire(request: Request, writing: Writing, read: Read | None = None) -> Wire:
+    """Write contents, instructions and tools. If they were just `read`, keep what is written differently."""
+    body: Wire = {}
+    if read is not None:
+        writing.model = read.model
+    contents_to_wire(request, body, writing, read=read)
+    tools_to_wire(request, body, writing, read=None if read is None else read.offered)
+    return body
 
 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
@@ -462,8 +457,10 @@ _TABLE: Final = Table(
     NAME,
     _ROWS,
     ("contents", "systemInstruction", "tools"),
+    _conversation_to_wire,
     _members_to_wire,
     Writing,
+    known=("thought_signatures",),  # the model may demand signatures that are missing
     named=_named,
     other_names=[name for name, first in CAMEL.items() if first in _ROWS],
     tool_names=TOOL_NAMES,

@@ -344,7 +344,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     for item in (wire_id, name):
         if item is not None and not isinstance(item, str):
             raise TypeError(item)
-    call, unknown = reading.result(wire_id, named if isinstance(named, str) else None)
+    call = reading.take_call(wire_id, named if isinstance(named, str) else None)
     known_id, called = reading.calls.get(call, ("", None))
     usual = wire_id is not None or (known_id is None and "tool_call_id" not in message)
     reading.must_compare = reading.must_compare or not usual or name is None or not message.get("images", True)
@@ -353,7 +353,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     if name is not None and name != called:
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, {})
-    read = result_message(call, blocks[-1:], reading, unknown)
+    read = result_message(call, blocks[-1:], reading, wire_id)
     block: Block = read["content"][0]
     block["content"] = blocks[:-1] + block["content"]  # images precede the text
     return _finish(read, fields, spellings, reading)

@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.choice import Ways, fitted_choice
-from interlingua.adapters._engine.kit import (
-    Wire,
-)
+from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._history.messages import refuse_empty
 from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
@@ -19,22 +17,13 @@ from interlingua.adapters._requests.members import (
     write_nothing,
 )
 from interlingua.adapters._requests.reasoning import level_of, wish_writer
-from interlingua.adapters._requests.requests import (
-    Table,
-    body_of,
-    posted,
-    tools_reader,
-    unmeasured,
-    write_request,
-)
+from interlingua.adapters._requests.requests import Table, body_of, posted, tools_reader, write_request
 from interlingua.adapters._requests.rules import MOST_LOGPROBS, top_logprobs
-from interlingua.adapters._structured import extract_format
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Writing
 from interlingua.adapters.ollama_chat.tools import tool_from_wire, tools_to_wire
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -52,14 +41,17 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
-    writing = Writing(request, endpoint, loss)
-    body: Wire = {"messages": messages_to_wire(request, writing)}
-    if not body["messages"] and not writing.same_origin:
-        raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
+    return posted("/api/chat", _TABLE.write_body(request, Writing(request, endpoint, loss)))
+
+
+def _conversation_to_wire(request: Request, writing: Writing, read: Mapping[str, Any] = NOTHING) -> Wire:
+    """Write messages and tools. If they were just `read` from a body, keep what is written differently."""
+    body: Wire = {"messages": messages_to_wire(request, writing, read=read.get("messages"))}
+    if not read:
+        refuse_empty(body["messages"], writing)
     if request.get("tools"):
-        tools_to_wire(request, body, writing)
-    _TABLE.finish(request, body, writing)
-    return posted("/api/chat", body)
+        tools_to_wire(request, body, writing, read=read.get("tools"))
+    return body
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -114,19 +106,10 @@ def from_wire_request(
     body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
-    messages_may, reading.must_compare = reading.must_compare, False
     members = _TABLE.read(body, reading)
     if body.get("stream") is None:  # the default of the wire
         members.request["stream"] = True
-    request = _TABLE.keep_request(members, messages)
-    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.must_compare)
-    if messages_may or tools_may:
-        writing = Writing(request, unmeasured(endpoint), Loss())
-        if messages_may:
-            messages_to_wire(request, writing, read=body.get("messages") or [])
-        if tools_may:
-            tools_to_wire(request, {}, writing, read=body["tools"])
-    return extract_format(request), []
+    return _TABLE.keep_request(members, messages, empty=not messages), []
 
 
 def _limit_from_wire(value: int) -> int | None:
@@ -183,5 +166,5 @@ _ROWS: Final[BodyMembers] = {
         }
     ),
 }
-_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",))
+_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools"), _conversation_to_wire, _members_to_wire, Writing, ("stream",))
 wrong_type: Final = _TABLE.wrong_type

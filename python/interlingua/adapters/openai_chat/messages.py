@@ -305,21 +305,22 @@ _TOOL: Final = frozenset(("role", "content", "tool_call_id"))
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
     if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
-        call, unknown = reading.result(wire_id or None)  # most results
-        reading.must_compare = reading.must_compare or not wire_id
-        return result_message(call, [{"type": "text", "text": content}], reading, unknown)
+        wire_id = wire_id or None  # most results
+        call = reading.take_call(wire_id)
+        reading.must_compare = reading.must_compare or wire_id is None
+        return result_message(call, [{"type": "text", "text": content}], reading, wire_id)
     kept, known = Kept(), _TOOL
     legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
     if legacy or not isinstance(wire_id, str) or not wire_id:
         reading.must_compare = True
         wire_id = None
-    call, unknown = reading.result(wire_id, called_by)
+    call = reading.take_call(wire_id, called_by)
     if called_by is not None and (legacy or reading.calls.get(call, ("", ""))[1] == called_by):
         # the call has the name already
         kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
     blocks = content_from_wire(message, reading)
-    read = result_message(call, blocks, reading, unknown)
+    read = result_message(call, blocks, reading, wire_id)
     return finish_reading(message, read, known, kept, reading, _form_of(content, reading))
 
 

@@ -1,11 +1,10 @@
 """Requests: `to_wire` above `from_wire_request`, and their members other than messages and tools."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._history.messages import refuse_empty
 from interlingua.adapters._openai.members import (
     EFFORTS,
     SHARED_ROWS,
@@ -42,12 +41,10 @@ from interlingua.adapters._requests.requests import (
     body_of,
     posted,
     tools_reader,
-    unmeasured,
     unmentioned_json,
     write_request,
 )
 from interlingua.adapters._requests.rules import MOST_LOGPROBS, stops, top_logprobs, word
-from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
 from interlingua.adapters.openai_chat.reasoning import (
@@ -67,7 +64,6 @@ from interlingua.adapters.openai_chat.tools import (
 )
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -90,14 +86,18 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
-    writing = Writing(request, endpoint, loss)
-    body: Wire = {"messages": messages_to_wire(request, writing)}
-    if not body["messages"] and not writing.same("messages"):
-        raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
-    if request.get("tools"):
-        tools_to_wire(request, body, writing)
-    _TABLE.finish(request, body, writing)
+    body = _TABLE.write_body(request, Writing(request, endpoint, loss))
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
+
+
+def _conversation_to_wire(request: Request, writing: Writing, read: dict[str, Any] = NOTHING) -> Wire:
+    """Write messages and tools. If they were just `read` from a body, keep what is written differently."""
+    body: Wire = {"messages": messages_to_wire(request, writing, read=read.get("messages"))}
+    if not read:
+        refuse_empty(body["messages"], writing)
+    if request.get("tools"):
+        tools_to_wire(request, body, writing, read=read.get("tools") or read.get("functions"))
+    return body
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -132,7 +132,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     body[spellings if spellings in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
 
-def _usual_limit(dialect: Mapping[str, Any]) -> str:
+def _usual_limit(dialect: dict[str, Any]) -> str:
     return dialect.get("token_limit") or _LIMITS[0]
 
 
@@ -191,22 +191,12 @@ def from_wire_request(
     body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
-    messages_may, reading.must_compare = reading.must_compare, False
     members = _TABLE.read(body, reading)
     if body.get("stream") is True and "stream_options" not in body:
         members.words["usage"] = "unasked"
     facts = unmentioned_json(members.request, messages)
-    request = _TABLE.keep_request(members, messages, facts, empty=not messages)
-    too_many = reading.marks > MOST_BREAKPOINTS
-    messages_may = may_differ(messages_may or too_many)
-    tools_may = bool(request.get("tools")) and may_differ(reading.must_compare or too_many)
-    if messages_may or tools_may:
-        writing = Writing(request, unmeasured(endpoint), Loss())
-        if messages_may:
-            messages_to_wire(request, writing, read=body["messages"])
-        if tools_may:
-            tools_to_wire(request, {}, writing, read=body.get("tools") or body["functions"])
-    return extract_format(request), []
+    reading.must_compare = reading.must_compare or reading.marks > MOST_BREAKPOINTS
+    return _TABLE.keep_request(members, messages, facts, empty=not messages), []
 
 
 def _read_if_there(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -346,6 +336,7 @@ _TABLE: Final = Table(
     NAME,
     _ROWS,
     ("messages", "tools", "functions"),
+    _conversation_to_wire,
     _members_to_wire,
     Writing,
     switches={

@@ -5,7 +5,7 @@ A run of items that a model produced is one assistant message. Messages of other
 one item.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final
@@ -13,7 +13,7 @@ from typing import Any, Final
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, PREFILL
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, arguments_text, malformed, state_of, within
 from interlingua.adapters._engine.spelling import Spellings, lone_text
-from interlingua.adapters._engine.verbatim import Items, came_of, keep_spellings
+from interlingua.adapters._engine.verbatim import Items, came_of, keep_spellings, may_differ
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.envelope import MARK
 from interlingua.adapters._history.messages import (
@@ -200,7 +200,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
                 read[block["id"]] = reading.call(wire_id), wire_id
             elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in read:
                 canonical, wire_id = read[call]
-                if reading.result(wire_id)[0] != canonical:
+                if reading.take_call(wire_id) != canonical:
                     confused.add(wire_id)
     return {call for call, (_, wire_id) in read.items() if wire_id in confused}
 
@@ -208,7 +208,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
 def _speak_json(request: Request, writing: Writing) -> bool:
     """Whether the first message must stay among the items to provide the word JSON: the provider looks for the word
     only there, and no other message contains it (spec/2-requests.md#form-word)."""
-    wanted: Mapping[str, Any] = request.get("response_format") or NOTHING
+    wanted: dict[str, Any] = request.get("response_format") or NOTHING
     if not is_any_json(wanted) or writing.same(JSON_UNMENTIONED, "response_format"):
         return False
     return not mentions_json([message["content"] for message in request["messages"][1:]])
@@ -385,17 +385,22 @@ def input_from_wire(
     plain = reading.endpoint.dialect.get("plain_reasoning") is True
     turn: list[Block] | None = None
     assistant_before = False
+    disorder = False  # other items are between calls and their results
     position = 0
     try:
         for position, item in enumerate(items):  # an error names the position
             if position < passed:
                 continue
             if is_of_others(item, reading):
-                messages.append(_message_from_wire(item, reading))
+                message = _message_from_wire(item, reading)
+                disorder = disorder or (message["role"] != "tool" and bool(reading.open))
+                messages.append(message)
                 reading.counts.append(1)
                 reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
                 turn, assistant_before = None, False
                 continue
+            if turn is None:
+                disorder = disorder or bool(reading.open)
             blocks = item_from_wire(item, reading, starts=assistant_before)
             reading.counts.append(len(blocks))
             is_a_message = "role" in item and is_message(item)
@@ -410,8 +415,9 @@ def input_from_wire(
     except UNREADABLE as problem:
         raise malformed("the item", ("input", position), NAME) from problem
     reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
-    stored = partial(_stored, messages, continued, reading.endpoint)
-    note_disorder(messages, reading.state, by_turn=True, stored=stored)
+    if may_differ(reading.must_compare or disorder or bool(reading.open)):
+        stored = partial(_stored, messages, continued, reading.endpoint)
+        note_disorder(messages, reading.state, by_turn=True, stored=stored)
     return messages
 
 
@@ -469,14 +475,16 @@ def _finish(item: Wire, message: Message, known: Container[str], spellings: Spel
 
 
 def _result_from_wire(item: Wire, reading: Reading) -> Message:
-    canonical, unknown = reading.result(item["call_id"])
+    wire_id: str = item["call_id"]
+    call = reading.take_call(wire_id)
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
-    called = "function" if unknown else reading.calls[canonical][1]
-    if len(item) == 3 and unknown is None and kind == called and type(item["output"]) is str:  # most results
-        return result_message(canonical, [{"type": "text", "text": item["output"]}], reading)
+    is_known = call in reading.calls
+    called = reading.calls[call][1] if is_known else "function"
+    if len(item) == 3 and is_known and kind == called and type(item["output"]) is str:  # most results
+        return result_message(call, [{"type": "text", "text": item["output"]}], reading, wire_id)
     spellings: Spellings = {}
     blocks = _content_from_wire(item, "output", reading, spellings)
-    message = result_message(canonical, blocks, reading, unknown)
+    message = result_message(call, blocks, reading, wire_id)
     if (FORMS[called].answered or called if called in FORMS else called) != kind:
         message["provider_state"] = reading.state(encoding={_KIND: kind})
     return _finish(item, message, _OUTPUT, spellings, reading)
@@ -485,8 +493,10 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
     """Read the client's result of a call of a built-in tool, which `answers` has recognised."""
     reading.must_compare = True
-    canonical, unknown = reading.result(answered_call(item))
-    name = OUTPUTS[item["type"]] if unknown else reading.calls[canonical][1]
+    wire_id = answered_call(item)
+    call = reading.take_call(wire_id)
+    is_known = call in reading.calls
+    name = reading.calls[call][1] if is_known else OUTPUTS[item["type"]]
     content_member = "tools" if name == "tool_search" else "output"
     known = {"type", "call_id", content_member}
     match name:
@@ -502,12 +512,12 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
             blocks = [{"type": "text", "text": arguments_text(item[content_member])}]
             if name == "tool_search":
                 reading.found.append(item["tools"])
-    message = result_message(canonical, [], reading, unknown)
+    message = result_message(call, [], reading, wire_id)
     message["content"][0]["content"] = blocks  # without an envelope: the wire marks failures here
     if name == "apply_patch" and item["status"] == "failed":
         message["content"][0]["is_error"] = True
     known.update(member for member, value in item.items() if member in _IDLE or value == [])
-    if unknown or FORMS[name].answered:
+    if not is_known or FORMS[name].answered:
         message["provider_state"] = reading.state(encoding={_KIND: name})
     return _finish(item, message, known, {}, reading)
 

@@ -1,10 +1,9 @@
 """Requests: `to_wire` above `from_wire_request`, and their members other than input and tools."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
-from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._history.messages import refuse_empty
 from interlingua.adapters._openai.members import (
     EFFORTS,
     SHARED_ROWS,
@@ -33,9 +32,8 @@ from interlingua.adapters._requests.members import (
     within_limit,
 )
 from interlingua.adapters._requests.reasoning import wish, wish_writer
-from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, unmentioned_json, write_request
+from interlingua.adapters._requests.requests import Table, body_of, posted, unmentioned_json, write_request
 from interlingua.adapters._requests.rules import word
-from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_responses.messages import (
     input_from_wire,
     input_to_wire,
@@ -63,7 +61,7 @@ from interlingua.adapters.openai_responses.tools import (
 )
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -84,17 +82,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     writing = Writing(request, endpoint, loss)
-    body: Wire = {}
-    instructions, items = input_to_wire(request, writing)
-    if instructions is not None:
-        body["instructions"] = instructions
-    continued = is_continued(request, writing)
-    if not items and not (continued or writing.same("messages")):
-        raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
-    body["input"] = _input(items, writing.encoding)
-    if request.get("tools"):
-        tools_to_wire(request, body, writing)
-    _TABLE.finish(request, body, writing)
+    body = _TABLE.write_body(request, writing)
     if "demands" in endpoint.dialect and not writing.same_origin:
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
@@ -102,6 +90,20 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         message = "by default the provider stores requests of this wire"
         loss.replace(("options", NAME, "store"), False, "required_default", "representation", message)
     return posted("/responses", body)
+
+
+def _conversation_to_wire(request: Request, writing: Writing, read: Reading | None = None) -> Wire:
+    """Write input, instructions and tools. If they were just `read`, keep what is written differently."""
+    body: Wire = {}
+    instructions, items = input_to_wire(request, writing, read=read)
+    if instructions is not None:
+        body["instructions"] = instructions
+    if read is None and not is_continued(request, writing):
+        refuse_empty(items, writing)
+    body["input"] = _input(items, writing.encoding) if read is None else read.items
+    if request.get("tools"):
+        tools_to_wire(request, body, writing, read=None if read is None else read.offered)
+    return body
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -129,7 +131,7 @@ def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
         body[name] = value
 
 
-def _input(items: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire]:
+def _input(items: list[Wire], encoding: dict[str, Any]) -> str | list[Wire]:
     if encoding.get("input") == "string" and len(items) == 1:
         item = items[0]
         if len(item) == 2 and item.get("role") == "user" and isinstance(item.get("content"), str):
@@ -205,22 +207,16 @@ def from_wire_request(
         request["tools"] = [*request.get("tools", ()), *declared]
         reading.offered += in_items
         encoding[DECLARED] = [without_tools(item) for item in declaring]
-    found = 0
-    if reading.found and (gave := found_from_wire(reading.found, request.get("tools") or [], reading)):
-        request["tools"] = [*request.get("tools", ()), *gave]
-        found = len(gave)
+    if reading.found:
+        given = request.get("tools") or []
+        if found := found_from_wire(reading.found, given, reading):
+            request["tools"] = [*given, *found]
+        del reading.offered[len(given) :]
     if reading.marks > MOST_BREAKPOINTS:
         reading.must_compare = True
     asking = messages[1:] if isinstance(instructions, str) else messages
     facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
-    _TABLE.keep_request(members, messages, facts, empty=empty)
-    if may_differ(reading.must_compare):
-        writing = Writing(request, unmeasured(endpoint), Loss())
-        input_to_wire(request, writing, read=reading)
-        if request.get("tools"):
-            offered = reading.offered[: len(request["tools"]) - found]
-            tools_to_wire(request, {"input": reading.items}, writing, read=offered)
-    return extract_format(request), []
+    return _TABLE.keep_request(members, messages, facts, read=reading, empty=empty), []
 
 
 def _read_instructions(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -301,6 +297,7 @@ _TABLE: Final = Table(
     NAME,
     _ROWS,
     ("input", "instructions", "tools"),
+    _conversation_to_wire,
     _members_to_wire,
     Writing,
     switches=SWITCHES,

@@ -59,10 +59,10 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
         return await done(max(len(value), LARGE + 1), compare, value, body.get("kind"), body.get("wire"))
 
     async def live(request: Request, key: Key) -> Response:
-        return _watched(gateway, records.live(gateway, key.tenant))
+        return _watched(gateway, key, records.live(gateway, key.tenant))
 
     async def content(request: Request, key: Key) -> Response:
-        return _watched(gateway, await records.content(gateway, request.path_params["id"], key.tenant))
+        return _watched(gateway, key, await records.content(gateway, request.path_params["id"], key.tenant))
 
     def watched(work: Callable[[Request, Key], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -129,7 +129,13 @@ def _body_bytes(body: Data) -> bytes:
 # ---------------------------------------------------------------------------------------------------- live
 
 
-def _watched(gateway: Gateway, events: AsyncIterator[bytes]) -> Response:
+def _watched(gateway: Gateway, key: Key, events: AsyncIterator[bytes]) -> Response:
+    async def while_known() -> AsyncIterator[bytes]:
+        async for piece in events:
+            if not gateway.access.knows(key):
+                return
+            yield piece
+
     if gateway.news.watchers >= MOST_WATCHERS:
         raise Refused("overloaded", f"{MOST_WATCHERS} pages watch this gateway, as many as may", 503, retry_after=5.0)
-    return StreamingResponse(events, headers=_STREAM, media_type="text/event-stream")
+    return StreamingResponse(while_known(), headers=_STREAM, media_type="text/event-stream")
