@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "interlingua"
 
-PURE = ["canonical", "wire", "registry", "adapters", "stream_loss", "loss_policy", "translate", "router"]
+PURE = ["canonical", "refusals", "wire", "registry", "adapters", "stream_loss", "loss_policy", "translate", "router"]
 BELOW_SERVICE = [*PURE, "client", "sessions", "events"]
 APART = ["media"]  # called by users on request: nothing of ours stands on it
 
@@ -35,7 +35,8 @@ ALLOWED: dict[str, list[str]] = {
     "bulk": [*PURE, "sessions"],
     "verbs": [*BELOW_SERVICE, "v1"],
     "meters": ["canonical"],
-    "access": ["canonical", "meters", "renewal"],
+    "refusals": ["canonical"],
+    "access": ["canonical", "meters", "refusals", "renewal"],
     "renewal": ["canonical"],
     "spending": ["access", "sessions"],
     "service": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1"],

@@ -24,15 +24,25 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.meters import Bucket, Meter, Meters, OwnMeters
+from interlingua.refusals import (
+    Refused,
+    budget_spent,
+    nameless_certificate,
+    no_valid_key,
+    not_for_key,
+    not_priced,
+    too_many_unknown_keys,
+    used_up,
+)
 from interlingua.renewal import Renewed
 
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MEMBERS = {
     "name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day",
-    "allow_unpriced", "user_id", "team_id",
+    "allow_unpriced", "user_id", "team_id", "all_metrics",
 }  # fmt: skip
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -45,32 +55,6 @@ K = TypeVar("K")
 V = TypeVar("V")
 IsPriced = Callable[[str], bool]
 """Whether the price of a model is known, given by its canonical id: `Registry.is_priced`."""
-
-
-class Refused(InterlinguaError):
-    """A call that is refused. `category` is a category of spec/8-errors.md, `status` the corresponding HTTP status.
-    `retry_after` is in seconds. `code` is the error code of the client's wire, where it has one for exactly this
-    error."""
-
-    def __init__(
-        self, category: str, message: str, status: int, *, retry_after: float | None = None, code: str = ""
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self._error: dict[str, Any] = {
-            "category": category,
-            "message": message,
-            "retryable": retry_after is not None,
-            "status": status,
-        }
-        if retry_after is not None:
-            self._error["retry_after"] = retry_after
-        if code:
-            self._error["code"] = code
-
-    def to_dict(self) -> dict[str, Any]:
-        """The canonical error object."""
-        return dict(self._error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +73,8 @@ class Key:
     team_id: str | None = None
     allow_unpriced: bool = False
     """Whether a key with a budget may use models whose price is not known. Their calls do not count."""
+    all_metrics: bool = False
+    """Whether the key sees the metrics of the keys of all tenants."""
 
     @property
     def principals(self) -> dict[str, str]:
@@ -123,13 +109,8 @@ class Key:
             return found
         unpriced = [model for model in models if self.covers(model)]
         if not unpriced:
-            raise Refused("permission", f"the key {self.name} may not use {', '.join(models)}", 403)
-        raise Refused(
-            "permission",
-            f"the key {self.name} has a budget, and the price of {', '.join(unpriced)} is not known: "
-            "use a model that has a price, or set allow_unpriced of the key",
-            403,
-        )
+            raise not_for_key(self.name, models)
+        raise not_priced(self.name, f"the price of {', '.join(unpriced)}", "use a model that has a price")
 
 
 ANYBODY = Key("anybody", "", "anybody")
@@ -140,7 +121,7 @@ def key_of_certificate(subject: str) -> Key:
     """The key of a client that shows a certificate with this subject, where the server has no keys. Raises `Refused`
     for an empty subject."""
     if not subject:
-        raise Refused("permission", "the certificate of this client has no subject, which would say whose it is", 403)
+        raise nameless_certificate()
     return Key(f"x509:{subject}", "", f"x509:{subject}")
 
 
@@ -176,7 +157,7 @@ def read_signing_secret(file: Path) -> bytes:
         raise InvalidRequest(f"cannot read the signing secret in {file}: {why}") from None
     if len(secret) < _SIGNING_SECRET_BYTES:
         raise InvalidRequest(
-            f"the signing secret in {file} has less than {_SIGNING_SECRET_BYTES} bytes; "
+            f"the signing secret in {file} has fewer than {_SIGNING_SECRET_BYTES} bytes; "
             f"openssl rand -base64 {_SIGNING_SECRET_BYTES} makes one"
         )
     return secret
@@ -211,7 +192,7 @@ def _keys(content: Any) -> list[Key]:
 
 def _key(row: Any, path: str) -> Key:
     if not isinstance(row, dict):
-        raise InvalidRequest("a key is an object", path=path)
+        raise InvalidRequest("a key must be an object", path=path)
     for name in row:
         if name not in _MEMBERS:
             raise InvalidRequest(
@@ -224,10 +205,10 @@ def _key(row: Any, path: str) -> Key:
         raise InvalidRequest("a key needs its SHA-256: 64 hexadecimal digits", path=f"{path}/sha256")
     tenant = row.get("tenant", name)
     if not isinstance(tenant, str) or not tenant:
-        raise InvalidRequest("a tenant is a text", path=f"{path}/tenant")
+        raise InvalidRequest("a tenant must be a text", path=f"{path}/tenant")
     models = row.get("models")
     if models is not None and not (isinstance(models, list) and all(isinstance(model, str) for model in models)):
-        raise InvalidRequest("models is a list of patterns, such as anthropic:*", path=f"{path}/models")
+        raise InvalidRequest("models must be a list of patterns, such as anthropic:*", path=f"{path}/models")
     return Key(
         name,
         sha256,
@@ -238,6 +219,7 @@ def _key(row: Any, path: str) -> Key:
         _budget(row, path),
         *(_principal(row, name, path) for name in _PRINCIPALS),
         allow_unpriced=_allow_unpriced(row, path),
+        all_metrics=_flag(row, "all_metrics", path),
     )
 
 
@@ -246,7 +228,7 @@ def _principal(row: Mapping[str, Any], name: str, path: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value.startswith(prefix) or not _ULID.fullmatch(value.removeprefix(prefix)):
-        raise InvalidRequest(f"{name} is a pseudonym: {prefix} and a ULID", path=f"{path}/{name}")
+        raise InvalidRequest(f"{name} must be {prefix} followed by a ULID", path=f"{path}/{name}")
     return value
 
 
@@ -255,7 +237,7 @@ def _limit(row: Mapping[str, Any], name: str, path: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or value <= 0:
-        raise InvalidRequest("a limit is a number above 0", path=f"{path}/{name}")
+        raise InvalidRequest("a limit must be a number above 0", path=f"{path}/{name}")
     return float(value)
 
 
@@ -268,16 +250,21 @@ def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:
-        raise InvalidRequest('a budget is a decimal as text, such as "5.00"', path=f"{path}/budget_usd_per_day")
+        raise InvalidRequest('a budget must be a decimal as text, such as "5.00"', path=f"{path}/budget_usd_per_day")
     return amount
 
 
-def _allow_unpriced(row: Mapping[str, Any], path: str) -> bool:
-    value = row.get("allow_unpriced", False)
+def _flag(row: Mapping[str, Any], name: str, path: str) -> bool:
+    value = row.get(name, False)
     if not isinstance(value, bool):
-        raise InvalidRequest("allow_unpriced is true or false", path=f"{path}/allow_unpriced")
+        raise InvalidRequest(f"{name} must be true or false", path=f"{path}/{name}")
+    return value
+
+
+def _allow_unpriced(row: Mapping[str, Any], path: str) -> bool:
+    value = _flag(row, "allow_unpriced", path)
     if value and row.get("budget_usd_per_day") is None:
-        raise InvalidRequest("allow_unpriced belongs to a budget_usd_per_day", path=f"{path}/allow_unpriced")
+        raise InvalidRequest("allow_unpriced needs a budget_usd_per_day beside it", path=f"{path}/allow_unpriced")
     return value
 
 
@@ -303,8 +290,7 @@ class Guesses:
         bucket.refill(_FAILURES_PER_MINUTE, self._clock())
         if bucket.left < 1:
             wait = round(bucket.wait(_FAILURES_PER_MINUTE, 1.0), 3)
-            message = "too many keys that this server does not know came from this address; wait"
-            raise Refused("rate_limit", message, 429, retry_after=wait)
+            raise too_many_unknown_keys(wait)
 
     def count_failure(self, peer: str) -> None:
         """Count a failed attempt."""
@@ -403,32 +389,33 @@ class Access:
         if not keys:
             return ANYBODY
         if not text:
-            raise _unknown_key()
+            raise no_valid_key()
         key_digest = digest(text)
         self._guesses.check(peer, key_digest)
         key = keys.get(key_digest)
         if key is None:
             self._guesses.count_failure(peer)
-            raise _unknown_key()
+            raise no_valid_key()
         self._guesses.remember_key(peer, key_digest)
         return key
 
     def signer(self, access_key: str, peer: str) -> tuple[Key, str]:
         """The key with this id, and the secret to check the signature of a call with. Raises like `key`."""
         if self._signing_secret is None:
-            raise Refused("authentication", "this server takes its keys as bearer tokens, and no signatures", 401)
+            message = "this server accepts no signatures; send the key as a bearer token"
+            raise Refused("authentication", message, 401)
         key = self._latest_keys().by_id.get(access_key)
         self._guesses.check(peer, key.digest if key is not None else "")
         if key is None:
             self._guesses.count_failure(peer)
-            raise _unknown_key()
+            raise no_valid_key()
         return key, signing_key(self._signing_secret, key.digest)
 
     def judged(self, key: Key, peer: str, *, valid: bool) -> Key:
         """The key, when the signature of a call is `valid`. Else raises like `key`."""
         if not valid:
             self._guesses.count_failure(peer)
-            raise _unknown_key()
+            raise no_valid_key()
         self._guesses.remember_key(peer, key.digest)
         return key
 
@@ -442,7 +429,7 @@ class Access:
     def demand_known(self, key: Key) -> None:
         """Raises `Refused` for a key that is not one of the server's any more."""
         if not self.knows(key):
-            raise _unknown_key()
+            raise no_valid_key()
 
     def now(self) -> datetime:
         """The time of day."""
@@ -455,17 +442,17 @@ class Access:
         now = self._clock()
         with self._meters.of(key.name) as meter:
             if key.budget_usd_per_day is not None and self._spent(meter) >= key.budget_usd_per_day:
-                raise Refused("billing", f"the budget of the key {key.name} for this day is used up", 402)
+                raise budget_spent(key.name)
             if key.tokens_per_minute is not None:
                 meter.tokens = meter.tokens or Bucket(key.tokens_per_minute, now)
                 meter.tokens.refill(key.tokens_per_minute, now)
                 if meter.tokens.left <= 0:
-                    self._too_fast(key, "tokens", meter.tokens.wait(key.tokens_per_minute, 1.0))
+                    raise used_up(key.name, "tokens", round(meter.tokens.wait(key.tokens_per_minute, 1.0), 3))
             if key.calls_per_minute is not None:
                 meter.calls = meter.calls or Bucket(max(key.calls_per_minute, 1.0), now)
                 meter.calls.refill(key.calls_per_minute, now)
                 if meter.calls.left < 1:
-                    self._too_fast(key, "calls", meter.calls.wait(key.calls_per_minute, 1.0))
+                    raise used_up(key.name, "calls", round(meter.calls.wait(key.calls_per_minute, 1.0), 3))
                 meter.calls.left -= 1
 
     def record(self, key: Key, usage: Mapping[str, Any] | None) -> None:
@@ -518,14 +505,6 @@ class Access:
         if meter.day != today:
             meter.day, meter.spent = today, Decimal(0)
         return meter.spent
-
-    def _too_fast(self, key: Key, counted: str, wait: float) -> None:
-        message = f"the key {key.name} has used its {counted} for this minute"
-        raise Refused("rate_limit", message, 429, retry_after=round(wait, 3))
-
-
-def _unknown_key() -> Refused:
-    return Refused("authentication", "this server needs one of its own keys, and the call has none that it knows", 401)
 
 
 def _same(keys: Keys) -> Keys:

@@ -227,9 +227,7 @@ def test_what_a_stranger_is_told() -> None:
         assert "write provider:name" in told("v1/messages", STRANGE | {"model": "gpt-99", "stream": True})
         named = told("v1/messages", STRANGE | {"model": "openai:gpt-5.4"})
         assert named.endswith("set OPENAI_API_KEY")
-        assert told("v1/messages").startswith(
-            "this gateway does not serve GET /v1/messages; there are POST /v1/messages,"
-        )
+        assert told("v1/messages") == "/v1/messages is served with POST, not with GET"
         elsewhere = told("v1/complete", {})
         for path in ("/v1/messages", "/v1/chat/completions", "/v1/responses", "/api/chat", "/v2/chat"):
             assert f"POST {path}" in elsewhere
@@ -237,4 +235,5 @@ def test_what_a_stranger_is_told() -> None:
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=20)
     assert "interlingua providers" in log
-    assert "anthropic_messages gpt-5.4 → anthropic:gpt-5.4: 401 authentication in" in log
+    assert "anthropic_messages gpt-5.4 → anthropic:gpt-5.4: 502 authentication in" in log
+    assert "anthropic_messages GET /v1/messages from 127.0.0.1: 405 invalid_request" in log

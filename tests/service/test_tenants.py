@@ -10,9 +10,10 @@ import grpc.aio
 import pytest
 import trustme
 
-from interlingua.access import ANYBODY, Access, Key, Refused, digest, keys_of_file
+from interlingua.access import ANYBODY, Access, Key, digest, keys_of_file
 from interlingua.canonical import json
 from interlingua.client import Say
+from interlingua.refusals import Refused
 from interlingua.service import server
 from interlingua.service.callers import caller
 from interlingua.v1 import service_pb2 as service

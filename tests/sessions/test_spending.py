@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from interlingua.access import Access, Key, Refused
+from interlingua.access import Access, Key
+from interlingua.refusals import Refused
 from interlingua.sessions import Sessions
 from interlingua.sessions.tables import VERSION
 from interlingua.spending import SharedSpending

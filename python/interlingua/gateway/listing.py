@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from interlingua.access import Key
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.gateway.refusals import not_found
+from interlingua.refusals import not_found
 from interlingua.router import served
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def model_named(gateway: "Gateway", key: Key, adapter: str, provider: str | None
     for model in list_models(gateway, key, adapter, provider):
         if model.name == name:
             return model
-    raise not_found(f"there is no model {name[:200]!r} here")
+    raise not_found(f"there is no model {name[:200]!r}; the list of models has the names of all")
 
 
 def find(gateway: "Gateway", key: Key, adapter: str, request: Request) -> Model:

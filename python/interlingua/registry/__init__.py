@@ -457,10 +457,7 @@ class Registry:
         written = names.split(text.strip())
         if written is not None and text not in self.aliases and written.provider in self._rows and "," not in text:
             return written
-        targets = self.expand(text, default_provider=default_provider)
-        if len(targets) != 1:
-            raise InvalidRequest(f"{text!r} stands for {len(targets)} models; here only one is allowed")
-        return targets[0]
+        return names.only_one(text, self.expand(text, default_provider=default_provider))
 
     def from_client(self, text: str, provider: str) -> ModelName:
         """Return the model that a client of a provider's wire means: an alias, an id of any provider, or else a model

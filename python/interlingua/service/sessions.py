@@ -97,7 +97,7 @@ class SessionServicer:
         if request.member_id:
             found = await sessions.find(values.plain_text(request.member_id, "member_id"))
             if found is None:
-                raise SessionNotFound("there is no such message or tool call")
+                raise SessionNotFound("message or tool call")
         return messages.GetSessionResponse(session=values.session(await sessions.info(found or "")))
 
     @unary
@@ -254,7 +254,7 @@ class SessionServicer:
         """List tool calls."""
         _, sessions = self._called(context)
         if request.status and request.status not in _STATUSES:
-            raise InvalidRequest(f"the status of a call is one of {', '.join(_STATUSES)}", path="/status")
+            raise InvalidRequest(f"status must be one of {', '.join(_STATUSES)}", path="/status")
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
         rows = await chat.calls(request.status or None)
         return messages.ListToolCallsResponse(calls=[values.tool_call(row) for row in rows])

@@ -25,6 +25,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import SESSION_CREATED, Event, Events
+from interlingua.registry import names
 from interlingua.sessions import transfer, turns
 from interlingua.sessions.appending import Rules
 from interlingua.sessions.bus import Bus
@@ -220,7 +221,7 @@ class Sessions:
         """Return the properties of a session, without its messages. Raises `SessionNotFound`."""
         row = await self.read(lambda rows: rows.session(session_id))
         if row is None:
-            raise SessionNotFound("there is no such session")
+            raise SessionNotFound
         return SessionInfo.of(row)
 
     async def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
@@ -347,9 +348,7 @@ class Sessions:
     def one_model(self, model: str) -> str:
         """Return the canonical id of a model. Raises `InvalidRequest` for a name that is not known, and for a chain."""
         targets = self.routing.registry.expand(model, aliases=self.routing.policy.get("aliases"))
-        if len(targets) != 1:
-            raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one", path="/model")
-        return str(targets[0])
+        return str(names.only_one(model, targets, "/model"))
 
     def _note(self, event: Event) -> None:
         """Collect the routing events of a turn until the turn is written."""
