@@ -60,30 +60,31 @@ def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] =
         read["messages"] = _value(request, "messages")
     if "cache" in request:
         read[MARKS] = True
-    tools: list[Item] | None = request.get("tools")
-    if tools:
+    for tool in request.get("tools") or ():
         read[TOOLS] = True
-        for tool in tools:
-            if tool.get("strict"):
-                read[STRICT] = True
-                break
+        if tool.get("strict"):
+            read[STRICT] = True
+            break
     messages: list[Item] = request["messages"]
     if messages and messages[-1]["role"] == "assistant":
         read[PREFILL] = True
     for message in messages:
-        content: list[Item] = message["content"]
-        for block in content:
+        for block in message["content"]:
             kind: str = block["type"]
-            if kind == "text" or kind == "tool_use":
-                continue
-            if kind in _MEDIA:
-                _keep_medium(block, read)
-            elif kind == "tool_result":
-                for part in block["content"]:
-                    if part["type"] != "text" and part["type"] in _MEDIA:
-                        read[RESULT_MEDIA] = True
-                        _keep_medium(part, read)
+            if kind != "text" and kind != "tool_use":
+                _keep_media(block, kind, read)
     encoding["read"] = read
+
+
+def _keep_media(block: Item, kind: str, read: dict[str, Any]) -> None:
+    """Keep which media a block is, or a result has."""
+    if kind in _MEDIA:
+        _keep_medium(block, read)
+    elif kind == "tool_result":
+        for part in block["content"]:
+            if part["type"] in _MEDIA:
+                read[RESULT_MEDIA] = True
+                _keep_medium(part, read)
 
 
 def _keep_medium(block: Item, read: dict[str, Any]) -> None:
