@@ -5,11 +5,13 @@ them unless `--whole` asks for all (CONTRIBUTING.md). With what is told when the
 
 import os
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from interlingua.adapters._engine.kit import NOTHING
 
 slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 # the gate asks the same of everybody, so it draws the same examples; `make fuzz` draws new ones
@@ -68,3 +70,10 @@ def share(request: pytest.FixtureRequest) -> Callable[[Sequence[Any], int], Sequ
     whole = request.config.getoption("--whole")
     begin = zlib.crc32(request.node.name.encode())
     return lambda instances, n: instances if whole else instances[begin % n :: n]
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_empty() -> Iterator[None]:
+    """The empty object that stands in place of absent ones is shared by all adapters: nobody writes into it."""
+    yield
+    assert NOTHING == {}

@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "interlingua"
 
-PURE = ["canonical", "wire", "registry", "adapters", "stream_loss", "loss_policy", "translate", "router"]
+PURE = ["canonical", "refusals", "wire", "registry", "adapters", "stream_loss", "loss_policy", "translate", "router"]
 BELOW_SERVICE = [*PURE, "client", "sessions", "events"]
 APART = ["media"]  # called by users on request: nothing of ours stands on it
 
@@ -35,8 +35,10 @@ ALLOWED: dict[str, list[str]] = {
     "bulk": [*PURE, "sessions"],
     "verbs": [*BELOW_SERVICE, "v1"],
     "meters": ["canonical"],
-    "access": ["canonical", "meters"],
+    "refusals": ["canonical"],
+    "access": ["canonical", "meters", "refusals", "renewal"],
     "renewal": ["canonical"],
+    "spending": ["access", "sessions"],
     "service": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1"],
     "gateway": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
@@ -55,6 +57,7 @@ ALLOWED: dict[str, list[str]] = {
         "plug",
         "demo",
         "show",
+        "spending",
         "telemetry",
         "version",
         "v1",

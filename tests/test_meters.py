@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from interlingua.access import Access, Key, Refused
+from interlingua.access import Access, Key
 from interlingua.meters import Bucket, Meter, SharedMeters
+from interlingua.refusals import Refused
 
 CENT = Decimal("0.0000000000000000001234567")
 TIMES = 300

@@ -24,6 +24,9 @@ OTHERS = (
     "source ",
 )
 
+# a page shows a value by naming it, goes on with a name for something else, and imports where a name is first used
+SHOWN = ("reportUnusedExpression=false", "reportRedeclaration=false")
+
 
 def blocks(page: str, language: str) -> list[str]:
     """The blocks of a page in a language."""
@@ -51,6 +54,16 @@ def test_the_python_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytes
     assert program
     exec(compile("\n".join(program), page, "exec"), {})
     assert (tmp_path / "chats.db").exists() == ("sqlite:///chats.db" in "".join(program))
+
+
+def test_the_python_of_the_pages_has_types(tmp_path: Path) -> None:
+    """A strict type checker accepts each page as one program."""
+    for page in PAGES:
+        program = "\n".join(blocks(page, "python"))
+        (tmp_path / f"{page.replace('/', '_')}.py").write_text(f"# pyright: strict, {', '.join(SHOWN)}\n{program}")
+    checker = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, str(tmp_path)]
+    done = subprocess.run(checker, capture_output=True, timeout=120, check=False, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize(("line", "shown"), commands())

@@ -138,6 +138,9 @@ def _generated(schema: dict[str, Any], docstring: str, **options: Any) -> str:
     )
     # validators are built when they are first used: to build all of them would be the longest part of the import
     code = re.sub(r"^\w+\.model_rebuild\(\)$", "", str(code), flags=re.MULTILINE)
+    # type checkers read the name of an argument from the default alone, not from an annotation
+    argument = re.compile(r": Annotated\[(\S+), Field\((alias=['\"]\w+['\"])\)\] = None$", re.MULTILINE)
+    code = argument.sub(r": \1 = Field(None, \2)", code)
     return formatted(f"{code.rstrip()}\n\n__all__ = {sorted(schema['$defs'])!r}", CANONICAL)
 
 

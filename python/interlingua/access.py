@@ -14,24 +14,35 @@ import ipaddress
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from interlingua.canonical import json
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.meters import Bucket, Meter, Meters, OwnMeters
+from interlingua.refusals import (
+    Refused,
+    budget_spent,
+    nameless_certificate,
+    no_valid_key,
+    not_for_key,
+    not_priced,
+    too_many_unknown_keys,
+    used_up,
+)
+from interlingua.renewal import Renewed
 
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MEMBERS = {
-    "name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day", "user_id",
-    "team_id",
+    "name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day",
+    "allow_unpriced", "user_id", "team_id", "all_metrics",
 }  # fmt: skip
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -42,32 +53,8 @@ _REMEMBERED = 10_000
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-
-class Refused(InterlinguaError):
-    """A call that is refused. `category` is a category of spec/8-errors.md, `status` the corresponding HTTP status.
-    `retry_after` is in seconds. `code` is the error code of the client's wire, where it has one for exactly this
-    error."""
-
-    def __init__(
-        self, category: str, message: str, status: int, *, retry_after: float | None = None, code: str = ""
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self._error: dict[str, Any] = {
-            "category": category,
-            "message": message,
-            "retryable": retry_after is not None,
-            "status": status,
-        }
-        if retry_after is not None:
-            self._error["retry_after"] = retry_after
-        if code:
-            self._error["code"] = code
-
-    def to_dict(self) -> dict[str, Any]:
-        """The canonical error object."""
-        return dict(self._error)
+IsPriced = Callable[[str], bool]
+"""Whether the price of a model is known, given by its canonical id: `Registry.is_priced`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +71,10 @@ class Key:
     budget_usd_per_day: Decimal | None = None
     user_id: str | None = None
     team_id: str | None = None
+    allow_unpriced: bool = False
+    """Whether a key with a budget may use models whose price is not known. Their calls do not count."""
+    all_metrics: bool = False
+    """Whether the key sees the metrics of the keys of all tenants."""
 
     @property
     def principals(self) -> dict[str, str]:
@@ -98,9 +89,28 @@ class Key:
         limits = (self.calls_per_minute, self.tokens_per_minute, self.budget_usd_per_day)
         return any(limit is not None for limit in limits)
 
-    def may_use(self, model: str) -> bool:
-        """Whether the key may use a model, given by its canonical id."""
+    @property
+    def needs_prices(self) -> bool:
+        """Whether the key may only use models whose price is known: else its budget would not hold."""
+        return self.budget_usd_per_day is not None and not self.allow_unpriced
+
+    def covers(self, model: str) -> bool:
+        """Whether the patterns of the key name a model, given by its canonical id."""
         return self.models is None or any(fnmatchcase(model, pattern) for pattern in self.models)
+
+    def may_use(self, model: str, is_priced: IsPriced) -> bool:
+        """Whether the key may use a model, given by its canonical id. `is_priced` is that of the registry."""
+        return self.covers(model) and (not self.needs_prices or is_priced(model))
+
+    def usable(self, models: Sequence[str], is_priced: IsPriced) -> tuple[str, ...]:
+        """The models of a chain that the key may use, in order. Raises `Refused` when there is none."""
+        found = tuple(model for model in models if self.may_use(model, is_priced))
+        if found:
+            return found
+        unpriced = [model for model in models if self.covers(model)]
+        if not unpriced:
+            raise not_for_key(self.name, models)
+        raise not_priced(self.name, f"the price of {', '.join(unpriced)}", "use a model that has a price")
 
 
 ANYBODY = Key("anybody", "", "anybody")
@@ -111,7 +121,7 @@ def key_of_certificate(subject: str) -> Key:
     """The key of a client that shows a certificate with this subject, where the server has no keys. Raises `Refused`
     for an empty subject."""
     if not subject:
-        raise Refused("permission", "the certificate of this client has no subject, which would say whose it is", 403)
+        raise nameless_certificate()
     return Key(f"x509:{subject}", "", f"x509:{subject}")
 
 
@@ -147,7 +157,7 @@ def read_signing_secret(file: Path) -> bytes:
         raise InvalidRequest(f"cannot read the signing secret in {file}: {why}") from None
     if len(secret) < _SIGNING_SECRET_BYTES:
         raise InvalidRequest(
-            f"the signing secret in {file} has less than {_SIGNING_SECRET_BYTES} bytes; "
+            f"the signing secret in {file} has fewer than {_SIGNING_SECRET_BYTES} bytes; "
             f"openssl rand -base64 {_SIGNING_SECRET_BYTES} makes one"
         )
     return secret
@@ -156,17 +166,20 @@ def read_signing_secret(file: Path) -> bytes:
 def read_keys(file: Path) -> list[Key]:
     """Read the keys of a file. Raises `InvalidRequest` with the path of the error."""
     try:
-        content = json.loads(file.read_bytes())
+        return _keys(json.loads(file.read_bytes()))
     except OSError as problem:
         raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
+
+
+def _keys(content: Any) -> list[Key]:
     rows: Any = content.get("keys") if isinstance(content, dict) else None
     if not isinstance(rows, list):
-        raise InvalidRequest(f'{file} must hold {{"keys": [...]}}', path="/keys")
+        raise InvalidRequest('must hold {"keys": [...]}', path="/keys")
     if not rows:
         # without keys anyone may call, and an operator who names a file does not mean that
-        raise InvalidRequest(f"{file} holds no key; interlingua key NAME makes one", path="/keys")
+        raise InvalidRequest("holds no key; interlingua key NAME makes one", path="/keys")
     keys = [_key(row, f"/keys/{position}") for position, row in enumerate(rows)]
     for member in ("name", "digest"):
         values = [getattr(key, member) for key in keys]
@@ -179,7 +192,7 @@ def read_keys(file: Path) -> list[Key]:
 
 def _key(row: Any, path: str) -> Key:
     if not isinstance(row, dict):
-        raise InvalidRequest("a key is an object", path=path)
+        raise InvalidRequest("a key must be an object", path=path)
     for name in row:
         if name not in _MEMBERS:
             raise InvalidRequest(
@@ -192,10 +205,10 @@ def _key(row: Any, path: str) -> Key:
         raise InvalidRequest("a key needs its SHA-256: 64 hexadecimal digits", path=f"{path}/sha256")
     tenant = row.get("tenant", name)
     if not isinstance(tenant, str) or not tenant:
-        raise InvalidRequest("a tenant is a text", path=f"{path}/tenant")
+        raise InvalidRequest("a tenant must be a text", path=f"{path}/tenant")
     models = row.get("models")
     if models is not None and not (isinstance(models, list) and all(isinstance(model, str) for model in models)):
-        raise InvalidRequest("models is a list of patterns, such as anthropic:*", path=f"{path}/models")
+        raise InvalidRequest("models must be a list of patterns, such as anthropic:*", path=f"{path}/models")
     return Key(
         name,
         sha256,
@@ -205,6 +218,8 @@ def _key(row: Any, path: str) -> Key:
         _limit(row, "tokens_per_minute", path),
         _budget(row, path),
         *(_principal(row, name, path) for name in _PRINCIPALS),
+        allow_unpriced=_allow_unpriced(row, path),
+        all_metrics=_flag(row, "all_metrics", path),
     )
 
 
@@ -213,7 +228,7 @@ def _principal(row: Mapping[str, Any], name: str, path: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value.startswith(prefix) or not _ULID.fullmatch(value.removeprefix(prefix)):
-        raise InvalidRequest(f"{name} is a pseudonym: {prefix} and a ULID", path=f"{path}/{name}")
+        raise InvalidRequest(f"{name} must be {prefix} followed by a ULID", path=f"{path}/{name}")
     return value
 
 
@@ -222,7 +237,7 @@ def _limit(row: Mapping[str, Any], name: str, path: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or value <= 0:
-        raise InvalidRequest("a limit is a number above 0", path=f"{path}/{name}")
+        raise InvalidRequest("a limit must be a number above 0", path=f"{path}/{name}")
     return float(value)
 
 
@@ -235,8 +250,22 @@ def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or amount < 0:
-        raise InvalidRequest('a budget is a decimal as text, such as "5.00"', path=f"{path}/budget_usd_per_day")
+        raise InvalidRequest('a budget must be a decimal as text, such as "5.00"', path=f"{path}/budget_usd_per_day")
     return amount
+
+
+def _flag(row: Mapping[str, Any], name: str, path: str) -> bool:
+    value = row.get(name, False)
+    if not isinstance(value, bool):
+        raise InvalidRequest(f"{name} must be true or false", path=f"{path}/{name}")
+    return value
+
+
+def _allow_unpriced(row: Mapping[str, Any], path: str) -> bool:
+    value = _flag(row, "allow_unpriced", path)
+    if value and row.get("budget_usd_per_day") is None:
+        raise InvalidRequest("allow_unpriced needs a budget_usd_per_day beside it", path=f"{path}/allow_unpriced")
+    return value
 
 
 class Guesses:
@@ -261,8 +290,7 @@ class Guesses:
         bucket.refill(_FAILURES_PER_MINUTE, self._clock())
         if bucket.left < 1:
             wait = round(bucket.wait(_FAILURES_PER_MINUTE, 1.0), 3)
-            message = "too many keys that this server does not know came from this address; wait"
-            raise Refused("rate_limit", message, 429, retry_after=wait)
+            raise too_many_unknown_keys(wait)
 
     def count_failure(self, peer: str) -> None:
         """Count a failed attempt."""
@@ -298,69 +326,110 @@ def _peer_of(peer: str) -> str:
     return str(mapped) if mapped is not None else str(ipaddress.ip_network((address, 64), strict=False))
 
 
+class Keys:
+    """The keys of a server, by the SHA-256 and by the access key id of each."""
+
+    def __init__(self, keys: Iterable[Key]) -> None:
+        self.by_digest = {key.digest: key for key in keys}
+        self.by_id = {access_key_id(digest): key for digest, key in self.by_digest.items()}
+
+
+def keys_of_file(file: Path, check: Callable[[list[Key]], None] = lambda _: None) -> Renewed[Keys]:
+    """The keys of a file, which is read again when it changes. Raises what `read_keys` raises when it is read first;
+    later, the keys before stay in use. `check` gets the keys whenever they were read."""
+
+    def read() -> Keys:
+        keys = read_keys(file)
+        check(keys)
+        return Keys(keys)
+
+    return Renewed([file], read)
+
+
 class Access:
     """The keys of a server, and the usage of each. Without keys, anybody may use everything.
 
-    `clock` gives seconds, `now` the time of day. Limits and budgets live as long as `meters` do, by default as long as
-    this object. With a `signing_secret`, a key may also be shown by a signature.
+    `keys` do not change, or are those of a file (`keys_of_file`). `clock` gives seconds, `now` the time of day. Limits
+    and budgets live as long as `meters` do, by default as long as this object, also when the keys are read again. With
+    a `signing_secret`, a key may also be shown by a signature.
     """
 
     def __init__(
         self,
-        keys: Iterable[Key] = (),
+        keys: Iterable[Key] | Renewed[Keys] = (),
         *,
         clock: Callable[[], float],
         now: Callable[[], datetime],
         signing_secret: bytes | None = None,
         meters: Meters | None = None,
     ) -> None:
-        self._keys = {key.digest: key for key in keys}
+        self._latest_keys = keys.latest if isinstance(keys, Renewed) else partial(_same, Keys(keys))
         self._signing_secret = signing_secret
-        self._by_id = {} if signing_secret is None else {access_key_id(digest): digest for digest in self._keys}
         self._meters = meters or OwnMeters()
         self._clock = clock
         self._now = now
         self._guesses = Guesses(clock)
+        self._unsaved: dict[tuple[str, date], Decimal] | None = None
+        self._learned: dict[tuple[str, date], Decimal] = {}
 
     @property
     def open(self) -> bool:
         """Whether anybody may call."""
-        return not self._keys
+        return not self._latest_keys().by_digest
+
+    @property
+    def has_budgets(self) -> bool:
+        """Whether a key has a budget."""
+        return any(key.budget_usd_per_day is not None for key in self._latest_keys().by_digest.values())
 
     def key(self, text: str | None, peer: str = "") -> Key:
         """The key that a peer has shown. Raises `Refused` with the same message for a missing and an unknown key, and
         for any key when the peer has shown too many unknown ones."""
-        if not self._keys:
+        keys = self._latest_keys().by_digest
+        if not keys:
             return ANYBODY
         if not text:
-            raise _unknown_key()
+            raise no_valid_key()
         key_digest = digest(text)
         self._guesses.check(peer, key_digest)
-        key = self._keys.get(key_digest)
+        key = keys.get(key_digest)
         if key is None:
             self._guesses.count_failure(peer)
-            raise _unknown_key()
+            raise no_valid_key()
         self._guesses.remember_key(peer, key_digest)
         return key
 
     def signer(self, access_key: str, peer: str) -> tuple[Key, str]:
         """The key with this id, and the secret to check the signature of a call with. Raises like `key`."""
         if self._signing_secret is None:
-            raise Refused("authentication", "this server takes its keys as bearer tokens, and no signatures", 401)
-        key_digest = self._by_id.get(access_key, "")
-        self._guesses.check(peer, key_digest)
-        if not key_digest:
+            message = "this server accepts no signatures; send the key as a bearer token"
+            raise Refused("authentication", message, 401)
+        key = self._latest_keys().by_id.get(access_key)
+        self._guesses.check(peer, key.digest if key is not None else "")
+        if key is None:
             self._guesses.count_failure(peer)
-            raise _unknown_key()
-        return self._keys[key_digest], signing_key(self._signing_secret, key_digest)
+            raise no_valid_key()
+        return key, signing_key(self._signing_secret, key.digest)
 
     def judged(self, key: Key, peer: str, *, valid: bool) -> Key:
         """The key, when the signature of a call is `valid`. Else raises like `key`."""
         if not valid:
             self._guesses.count_failure(peer)
-            raise _unknown_key()
+            raise no_valid_key()
         self._guesses.remember_key(peer, key.digest)
         return key
+
+    def knows(self, key: Key) -> bool:
+        """Whether a key that has made a call is still one of the server's, with the same tenant."""
+        if not key.digest:  # of anybody, or of a certificate
+            return True
+        known = self._latest_keys().by_digest.get(key.digest)
+        return known is not None and known.tenant == key.tenant
+
+    def demand_known(self, key: Key) -> None:
+        """Raises `Refused` for a key that is not one of the server's any more."""
+        if not self.knows(key):
+            raise no_valid_key()
 
     def now(self) -> datetime:
         """The time of day."""
@@ -371,45 +440,75 @@ class Access:
         if not key.limited:
             return
         now = self._clock()
-        with self._meters.of(key.digest) as meter:
+        with self._meters.of(key.name) as meter:
             if key.budget_usd_per_day is not None and self._spent(meter) >= key.budget_usd_per_day:
-                raise Refused("billing", f"the budget of the key {key.name} for this day is used up", 402)
+                raise budget_spent(key.name)
             if key.tokens_per_minute is not None:
                 meter.tokens = meter.tokens or Bucket(key.tokens_per_minute, now)
                 meter.tokens.refill(key.tokens_per_minute, now)
                 if meter.tokens.left <= 0:
-                    self._too_fast(key, "tokens", meter.tokens.wait(key.tokens_per_minute, 1.0))
+                    raise used_up(key.name, "tokens", round(meter.tokens.wait(key.tokens_per_minute, 1.0), 3))
             if key.calls_per_minute is not None:
                 meter.calls = meter.calls or Bucket(max(key.calls_per_minute, 1.0), now)
                 meter.calls.refill(key.calls_per_minute, now)
                 if meter.calls.left < 1:
-                    self._too_fast(key, "calls", meter.calls.wait(key.calls_per_minute, 1.0))
+                    raise used_up(key.name, "calls", round(meter.calls.wait(key.calls_per_minute, 1.0), 3))
                 meter.calls.left -= 1
 
     def record(self, key: Key, usage: Mapping[str, Any] | None) -> None:
         """Count the usage of a call: all of its tokens, cached ones included, and its cost, where it is known."""
-        if usage is None or not key.limited:
+        if usage is None:
             return
-        with self._meters.of(key.digest) as meter:
+        cost = Decimal(usage.get("cost_usd") or 0)
+        if self._unsaved is not None and cost and key.digest:
+            unsaved = key.name, self.today
+            self._unsaved[unsaved] = self._unsaved.get(unsaved, Decimal(0)) + cost
+        if not key.limited:
+            return
+        with self._meters.of(key.name) as meter:
             if meter.tokens is not None:
                 meter.tokens.left -= tokens(usage)
-            if (cost := usage.get("cost_usd")) is not None:
-                self._spent(meter)
-                meter.spent += Decimal(cost)
+            self._spent(meter)
+            meter.spent += cost
+
+    @property
+    def today(self) -> date:
+        """The day of budgets, UTC."""
+        return self._now().astimezone(UTC).date()
+
+    def take_spending(self) -> dict[tuple[str, date], Decimal]:
+        """What keys have spent since this was called last, by name and day, in USD; for a store that all servers
+        share. What was spent before the first call is not in it."""
+        taken, self._unsaved = self._unsaved or {}, {}
+        return taken
+
+    def put_spending_back(self, amounts: Mapping[tuple[str, date], Decimal]) -> None:
+        """Give back what was taken and could not be stored."""
+        unsaved = self._unsaved = self._unsaved or {}
+        for place, amount in amounts.items():
+            unsaved[place] = unsaved.get(place, Decimal(0)) + amount
+
+    def learn_spending(self, totals: Mapping[str, Decimal], day: date) -> None:
+        """Learn what keys have spent on a day, by name, in USD, at all servers of the store."""
+        for name, total in totals.items():
+            if self._learned.get((name, day)) == total:
+                continue
+            with self._meters.of(name) as meter:
+                if meter.day < day:
+                    meter.day, meter.spent = day, Decimal(0)
+                if meter.day == day:
+                    meter.spent = max(meter.spent, total)  # what is not stored yet is only here
+        self._learned = {(name, day): total for name, total in totals.items()}
 
     def _spent(self, meter: Meter) -> Decimal:
-        today = self._now().astimezone(UTC).date()
+        today = self.today
         if meter.day != today:
             meter.day, meter.spent = today, Decimal(0)
         return meter.spent
 
-    def _too_fast(self, key: Key, counted: str, wait: float) -> None:
-        message = f"the key {key.name} has used its {counted} for this minute"
-        raise Refused("rate_limit", message, 429, retry_after=round(wait, 3))
 
-
-def _unknown_key() -> Refused:
-    return Refused("authentication", "this server needs one of its own keys, and the call has none that it knows", 401)
+def _same(keys: Keys) -> Keys:
+    return keys
 
 
 _BUCKETS = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_creation_input_tokens")

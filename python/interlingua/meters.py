@@ -50,9 +50,9 @@ class Meter:
 class Meters(Protocol):
     """The store of the meters of keys."""
 
-    def of(self, digest: str) -> AbstractContextManager[Meter]:
-        """The meter of a key, by the SHA-256 of the key. Changes that the block makes are stored, unless the block
-        raises."""
+    def of(self, name: str) -> AbstractContextManager[Meter]:
+        """The meter of a key, by its name: a key that gets another secret keeps its usage. Changes that the block makes
+        are stored, unless the block raises."""
         ...
 
 
@@ -63,9 +63,9 @@ class OwnMeters:
         self._meters: dict[str, Meter] = {}
 
     @contextmanager
-    def of(self, digest: str) -> Generator[Meter]:
+    def of(self, name: str) -> Generator[Meter]:
         """The meter of a key."""
-        yield self._meters.setdefault(digest, Meter())
+        yield self._meters.setdefault(name, Meter())
 
 
 class SharedMeters:
@@ -81,19 +81,19 @@ class SharedMeters:
         self._database.execute("PRAGMA journal_mode = WAL")
         self._database.execute("PRAGMA synchronous = OFF")
         self._database.execute(
-            "CREATE TABLE IF NOT EXISTS meter (digest TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID"
+            "CREATE TABLE IF NOT EXISTS meter (name TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID"
         )
 
     @contextmanager
-    def of(self, digest: str) -> Generator[Meter]:
+    def of(self, name: str) -> Generator[Meter]:
         """The meter of a key. No other process changes it meanwhile, so the block must not wait for anything."""
         execute = self._database.execute
         execute("BEGIN IMMEDIATE")
         try:
-            row = execute("SELECT state FROM meter WHERE digest = ?", (digest,)).fetchone()
+            row = execute("SELECT state FROM meter WHERE name = ?", (name,)).fetchone()
             meter = Meter() if row is None else _decode(row[0])
             yield meter
-            execute("INSERT OR REPLACE INTO meter VALUES (?, ?)", (digest, _encode(meter)))
+            execute("INSERT OR REPLACE INTO meter VALUES (?, ?)", (name, _encode(meter)))
         except BaseException:
             execute("ROLLBACK")
             raise

@@ -1,7 +1,8 @@
 """Objects that a running server makes from files, and makes again when the files have changed: its certificates
-(spec/9-service.md#tls-renewal)."""
+(spec/9-service.md#tls-renewal) and its keys (spec/11-gateway.md#keys-renewal)."""
 
 import logging
+import ssl
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,35 @@ _LOG = logging.getLogger("interlingua.renewal")
 
 T = TypeVar("T")
 _Stamp = tuple[int, int, int]
+
+
+def check_certificate(certificate: Path, key: Path, client_authority: Path | None) -> None:
+    """Raise `InvalidRequest` for PEM files that cannot be read, that hold something else, or that do not belong
+    together. Without an authority of clients, that file is None."""
+    for file in (certificate, key, client_authority):
+        if file is not None:
+            read_file(file)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        # a key with a password is refused; without this argument, OpenSSL would ask for the password at the terminal
+        context.load_cert_chain(certificate, key, password="")
+    except ssl.SSLError:
+        raise InvalidRequest(
+            f"{certificate} and {key} are not a certificate and its key; both must be PEM, the key without a password"
+        ) from None
+    try:
+        if client_authority is not None:
+            context.load_verify_locations(client_authority)
+    except ssl.SSLError:
+        raise InvalidRequest(f"{client_authority} holds no certificates in PEM") from None
+
+
+def read_file(file: Path) -> bytes:
+    """Return the content of a file. Raises `InvalidRequest` when it cannot be read."""
+    try:
+        return file.read_bytes()
+    except OSError as problem:
+        raise InvalidRequest(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
 
 
 class Renewed(Generic[T]):

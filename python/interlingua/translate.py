@@ -124,7 +124,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
         return validated(data, name)
     except InvalidRequest as problem:
         if name == "Request" and (likely := likely_wire(data, "request", CANONICAL)):
-            message = f"{problem.message}; {likely}: name that wire as the source"
+            message = f"{problem.message}; {likely}: name that wire as the source, or read it with read_request"
             raise InvalidRequest(message, path=problem.path, violations=problem.violations) from None
         written_out = data if is_text else texts.written_out(data, name)
         if written_out is data:
@@ -135,7 +135,7 @@ def load(value: Any, name: str = "Request") -> dict[str, Any]:
 def _plain(value: Any, name: str) -> Any:
     """Return the plain data of a value other than JSON text. Raises `InvalidRequest` for data that JSON cannot hold."""
     if not isinstance(value, dict) and not callable(getattr(value, "plain", None)):
-        kind = type(value).__name__
+        kind = type(value).__name__ if not isinstance(value, tuple) else "a tuple; read_request returns (request, loss)"
         raise InvalidRequest(
             f"not a canonical {readable_name(name)}: give JSON text, plain data or one of the types, not {kind}"
         )
@@ -153,15 +153,15 @@ def validated(data: Any, name: str = "Request") -> dict[str, Any]:
     return _counted(data) if name == "Request" else data
 
 
-_COUNTS: Final = ("max_output_tokens", "seed", "n", "top_logprobs")
+_COUNTS: Final = frozenset(("max_output_tokens", "seed", "n", "top_logprobs"))
 
 
 def _counted(request: dict[str, Any]) -> dict[str, Any]:
     """Return the request with its counts as integers: 100.0 is the integer 100 in JSON, and wires need not know it."""
     counted = request
-    for name in _COUNTS:
-        if name in request and _is_written_out(request[name]):
-            counted = {**counted, name: int(request[name])}
+    for name, value in request.items():
+        if name in _COUNTS and _is_written_out(value):
+            counted = {**counted, name: int(value)}
     reasoning: dict[str, Any] | None = request.get("reasoning")
     if reasoning is not None and _is_written_out(reasoning.get("budget_tokens")):
         counted = {**counted, "reasoning": {**reasoning, "budget_tokens": int(reasoning["budget_tokens"])}}
@@ -244,7 +244,7 @@ def adapt(
     `placeholder` adds a result after it that states this. Both take precedence over the request's own `loss_policy`.
     Raises the errors of `project`, and `InvalidWire` when the body cannot be read.
     """
-    policy = {**_strict_policy(strict), **_unanswered_policy(unanswered)}
+    policy = {**strict_policy(strict), **_unanswered_policy(unanswered)}
     read, read_loss = (load(request), []) if source is None else read_request(request, source)
     canonical = data_of(read)
     if policy:
@@ -330,7 +330,7 @@ def _offered(request: Any, endpoint: Endpoint) -> Offered | None:
     return None if request is None else offered(canonical := load(request), project(canonical, endpoint).loss)
 
 
-def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Mapping[str, Any]]:
+def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, dict[str, Any]]:
     """Return, by name, how the client of an endpoint spelt the tools that it offers: for `Endpoint.spellings`."""
     return {tool["name"]: state_of(tool, endpoint).get("encoding") or NOTHING for tool in request.get("tools") or ()}
 
@@ -366,7 +366,7 @@ def write_response(
     endpoint = endpoint_of(adapter, provider=provider)
     if request is not None:
         endpoint = replace(endpoint, spellings=spellings(load(request), endpoint))
-    return to_wire_response(load(response, "Response"), endpoint, _strict_policy(strict))
+    return to_wire_response(load(response, "Response"), endpoint, strict_policy(strict))
 
 
 def to_wire_response(
@@ -399,7 +399,8 @@ def _is_dated(adapter: Adapter) -> TypeGuard[DatedAdapter]:
     return bool(getattr(adapter, "DATED", False))
 
 
-def _strict_policy(strict: str | None) -> Policy:
+def strict_policy(strict: str | None) -> Policy:
+    """Return the loss policy of a severity. Raises `InvalidRequest` for a text that is none."""
     if strict is None:
         return {}
     if strict not in SEVERITIES:
@@ -448,7 +449,9 @@ class StreamReader:
         if request is not None:
             tools = _offered(request, endpoint)
         self._restore = EventsAsOffered(tools) if tools else None
-        self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
+        frames: Any = _FRAMINGS[framing(endpoint)].Decoder()
+        self._frames: Callable[[bytes], list[Any]] = frames.feed
+        self._last_frames: Callable[[], list[Any]] = frames.end
         decoder = adapters.get(endpoint.adapter).stream_decoder(endpoint, ids)
         next(decoder)
         self._decode: Callable[[Any], list[Any]] = decoder.send
@@ -459,11 +462,11 @@ class StreamReader:
         """Return the events that this chunk completes."""
         if not isinstance(chunk, bytes):
             chunk = _bytes(chunk)
-        return self._events(self._framing.feed(chunk))
+        return self._events(self._frames(chunk))
 
     def end(self) -> list[dict[str, Any]]:
         """Return the events at the end of the input."""
-        return self._events([*(frame for frame in self._framing.end() if _is_complete(frame.data)), None])
+        return self._events([*(frame for frame in self._last_frames() if _is_complete(frame.data)), None])
 
     @property
     def done(self) -> bool:
@@ -485,15 +488,13 @@ class StreamReader:
         except RecursionError:
             self._done = True
             raise InvalidAnswer("the stream is nested too deeply") from None
-        if events and events[-1]["type"] in _LAST:
+        kind: str = events[-1]["type"] if events else ""
+        if kind in ("message_complete", "error"):
             self._done = True
-            if events[-1]["type"] == "error":
+            if kind == "error":
                 error = with_provider_message(events[-1]["error"])
                 events[-1] = {**events[-1], "error": error if self._raw else without_raw(error)}
         return events if self._restore is None else self._restore(events)
-
-
-_LAST: Final = frozenset(("message_complete", "error"))
 
 
 def _endpoint(adapter: str | Endpoint, provider: str | None = None, model: str | None = None) -> Endpoint:
@@ -566,7 +567,7 @@ class StreamWriter:
         created: int = 0,
     ) -> None:
         endpoint = _endpoint(adapter, provider, model)
-        policy = {**_policy_of_answers(policy), **_strict_policy(strict)}
+        policy = {**_policy_of_answers(policy), **strict_policy(strict)}
         self.loss: list[Entry] = [] if loss is None else loss
         """The report of the whole response, when it has ended."""
         self._account: Callable[[dict[str, Any] | None], None] | None = None
@@ -606,7 +607,7 @@ class StreamWriter:
         except BaseException:
             self._done = True
             raise
-        if event.get("type") in _LAST:
+        if event.get("type") in ("message_complete", "error"):
             self._done = True
         return chunks
 
@@ -651,7 +652,7 @@ def write_stream(
     `loss` is a list that holds, when the stream has ended, the report of the whole response.
     """
     endpoint = endpoint_of(adapter, provider=provider, model=model)
-    return encode_stream(events, endpoint, loss=loss, policy=_strict_policy(strict))
+    return encode_stream(events, endpoint, loss=loss, policy=strict_policy(strict))
 
 
 def encode_stream(
@@ -739,7 +740,7 @@ def write_error(
         canonical = error.to_dict()
     else:
         canonical = load(error, "Error")
-    return to_wire_error(canonical, endpoint, _strict_policy(strict))
+    return to_wire_error(canonical, endpoint, strict_policy(strict))
 
 
 def to_wire_error(

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from interlingua import (
     ImageBlock,
@@ -44,7 +43,7 @@ def test_a_changed_copy_is_checked_as_a_new_value() -> None:
         lambda: Message.user("hi").cacheable("soon"),
     ]
     for change in changes:
-        with pytest.raises(ValidationError):
+        with pytest.raises(InvalidRequest):
             change()
 
 
@@ -57,7 +56,7 @@ def test_content_is_a_text_a_block_or_a_list_of_them() -> None:
 
 def test_no_error_of_the_types_holds_content() -> None:
     """What stands in a wrong place may be anybody's words."""
-    with pytest.raises(ValidationError) as error:
+    with pytest.raises(InvalidRequest) as error:
         Message(role="user", content=["the launch code is 0000"])  # type: ignore[arg-type]
     assert "0000" not in str(error.value)
 
@@ -78,7 +77,7 @@ def test_three_lists_may_hold_plain_data() -> None:
     )
 
     assert (said.text, result.tool_use_id) == ("one", "tu_1")
-    with pytest.raises(ValidationError):
+    with pytest.raises(InvalidRequest):
         Message.from_lists("assistant", tool_results=["4.1 bar"])
 
 

@@ -214,9 +214,19 @@ def test_generate() -> None:
     done = run("generate", "--model", "replay:gpt-5.4", "hello")
     assert done.stdout.startswith(b"This answer was recorded")
     assert b"$" in done.stderr
-    whole = json.loads(run("generate", "-m", "replay:gpt-5.4", "--no-stream", "--json", "hello").stdout)
+    whole = json.loads(run("generate", "-m", "replay:gpt-5.4", "--json", "hello").stdout)
     assert whole["message"]["content"][0]["text"].encode() == done.stdout.rstrip()
-    events = run("generate", "-m", "anthropic:claude-opus-4-8", "--replay", "--json", "--request", "-", given=CANONICAL)
+    events = run(
+        "generate",
+        "-m",
+        "anthropic:claude-opus-4-8",
+        "--replay",
+        "--json",
+        "--stream",
+        "--request",
+        "-",
+        given=CANONICAL,
+    )
     assert json.loads(events.stdout.splitlines()[-1])["response"]["model"] == "anthropic:claude-opus-4-8"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interlingua import __version__, cli
+from interlingua import SyncSessions, __version__, cli
 from interlingua.canonical import json
 from interlingua.client.replay import exchanges
 
@@ -275,7 +275,7 @@ def upstream() -> Iterator[str]:
 def test_a_stream_that_fails_midway(upstream: str) -> None:
     """With --json the last event reports it, once; as text, the line of what had arrived is ended."""
     address = {"OPENAI_BASE_URL": upstream}
-    done = run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "--json", "hi", **address)
+    done = run("generate", "-m", "openai:gpt-5.4", "--retry", "none", "--json", "--stream", "hi", **address)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.returncode == 1
     assert [event["type"] for event in events].count("error") == 1
@@ -393,3 +393,25 @@ def test_the_input_of_a_wire_that_was_not_named_is_told_with_the_option_to_name_
 
 def test_the_version_is_told() -> None:
     assert run("--version").stdout.startswith(f"interlingua {__version__} (".encode())
+
+
+def test_a_response_that_was_given_as_a_request_is_recognised() -> None:
+    """The kind is a request by default; a request that is wrong gets no such hint."""
+    answer = {"id": "x", "object": "chat.completion", "choices": [{"index": 0, "message": {"content": "Hi"}}]}
+    done = run("adapt", "--from", "openai_chat", "--to", "anthropic_messages", given=answer)
+    assert done.returncode == 2
+    assert b"looks like a response of openai_chat" in done.stderr
+    assert b"--kind response" in done.stderr
+    wrong = run("adapt", "--from", "openai_chat", "--to", "ollama_chat", given={"model": "gpt-5.4", "messages": 3})
+    assert wrong.returncode == 2
+    assert b"--kind" not in wrong.stderr
+
+
+def test_everything_is_never_deleted_by_age(tmp_path: Path) -> None:
+    """An age of nothing would be everything."""
+    database = tmp_path / "chats.db"
+    with SyncSessions(f"sqlite:///{database}"):
+        pass
+    done = run("sessions", "purge", f"sqlite:///{database}", "--older-than", "0d")
+    assert done.returncode == 2
+    assert b"--everything" in done.stderr

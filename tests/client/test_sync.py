@@ -20,7 +20,7 @@ import pytest
 
 from interlingua import Client, ModelResponse, Request, Response, SyncClient, content_hash, fold, structured
 from interlingua.canonical import json
-from interlingua.canonical.errors import Cancelled, InvalidRequest, ProviderError, StreamTruncated
+from interlingua.canonical.errors import Cancelled, InvalidRequest, LossRefused, ProviderError, StreamTruncated
 from interlingua.client import Bytes, Fail, FakeTransport, Refuse, Say
 from interlingua.client.background import BackgroundLoop
 from interlingua.client.call import GenerateOptions, StreamOptions
@@ -97,6 +97,46 @@ def test_a_stream() -> None:
         assert fold(events)["message"]["content"] == stream.response["message"]["content"]
         assert list(stream) == []
         assert [event["type"] for event in client.stream(ask(), model=GPT)][-1] == "message_complete"
+
+
+def test_a_stream_gives_its_final_response() -> None:
+    """With and without events read before, and as often as one asks; none when it was closed before its end."""
+    with client_over(Say("Hello!"), Say("Hello!"), Say("Hello!")) as client:
+        with client.stream(ask(), model=GPT) as stream:
+            assert stream.final_response().text == "Hello!"
+            assert stream.final_response() is stream.response
+        with client.stream(ask(), model=GPT) as stream:
+            assert next(stream)["type"] == "message_start"
+            assert stream.final_response().text == "Hello!"
+        with client.stream(ask(), model=GPT) as stream:
+            next(stream)
+        with pytest.raises(RuntimeError, match="closed before its end"):
+            stream.final_response()
+
+
+def test_strict_refuses_what_would_be_lost() -> None:
+    """Of a call, of a client, and of a request; the call has the last word, then the request."""
+    lossy = {**ask(), "xyzzy": 1}
+    with client_over(Say("A"), Say("B"), strict="lost") as client:
+        for request, options in ((lossy, {}), ({**lossy, "loss_policy": {"strict": "representation"}}, {})):
+            with pytest.raises(LossRefused):
+                client.generate(request, model=GPT, **options)
+        assert client.generate(ask(), model=GPT).text == "A"
+    with client_over(Say("A")) as client:
+        with pytest.raises(LossRefused):
+            client.generate(lossy, model=GPT, strict="lost")
+        with pytest.raises(InvalidRequest) as refused:
+            client.generate(lossy, model=GPT, strict="none")
+        assert refused.value.path == "/loss_policy/strict"
+        assert client.generate(lossy, model=GPT).text == "A"
+    with pytest.raises(InvalidRequest):
+        client_over(strict="none")
+
+
+def test_a_base_url_names_a_scheme() -> None:
+    """Else each call would fail as if the network were down."""
+    with pytest.raises(InvalidRequest, match="anthropic"):
+        client_over(base_urls={"anthropic": "127.0.0.1:9"})
 
 
 def test_chains_and_errors() -> None:

@@ -576,3 +576,22 @@ async def test_tls_is_checked(kind: Kind) -> None:
                     await _call(transport, url)
                 assert (failure.value.category, failure.value.sent) == ("network", False)
             await transport.aclose()
+
+
+# the sockets of a loop that has ended are closed by the collector
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+async def test_another_event_loop_opens_connections_of_its_own() -> None:
+    """One client serves each `asyncio.run` of a program; what the loop before left open is of no use to the next."""
+
+    async def script(connection: Connection) -> None:
+        await connection.answer(b"ok")
+
+    def call_and_leave_open(transport: HttpxTransport, url: str) -> bytes:
+        return asyncio.run(_call(transport, url))
+
+    async with serve(script) as upstream:
+        transport = HttpxTransport()
+        for _ in range(3):
+            assert await asyncio.to_thread(call_and_leave_open, transport, upstream.url) == b"ok"
+        await transport.aclose()
+        assert upstream.connections == 3

@@ -15,10 +15,11 @@ import httpx
 import pytest
 
 from interlingua import translate
-from interlingua.access import Access, Key, Refused, digest, new_key
+from interlingua.access import Access, Key, digest, new_key
 from interlingua.client.fake import Say
 from interlingua.gateway.gateway import Limits
 from interlingua.gateway.head import LimitedConnection
+from interlingua.refusals import Refused
 from tests.gateway import wires
 
 pytestmark = pytest.mark.asyncio

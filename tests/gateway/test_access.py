@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from interlingua.access import Key, digest, new_key, read_keys
+from interlingua.access import Key, digest, keys_of_file, new_key, read_keys
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.client.fake import Say
+from interlingua.client.fake import Refuse, Say
 from interlingua.gateway import server
 from interlingua.gateway.gateway import Gateway
 from tests.gateway import wires
@@ -83,6 +83,29 @@ async def test_a_key_uses_the_models_that_it_may_use(serve: Any) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wire", wires.WIRES)
+@pytest.mark.parametrize(("status", "category"), [(401, "authentication"), (402, "billing"), (403, "permission")])
+async def test_a_client_is_not_told_that_its_key_is_wrong_when_the_gateways_is(
+    serve: Any, wire: str, stream: bool, status: int, category: str
+) -> None:
+    """Also where the provider speaks the client's wire; the record says what it was
+    (spec/11-gateway.md#operators-errors)."""
+    types = {401: "authentication_error", 402: "billing_error", 403: "permission_error"}
+    body = {"type": "error", "error": {"type": types[status], "message": "invalid x-api-key"}}
+    policy = {"version": 1, "serve": {"*": "anthropic:claude-sonnet-4-6"}}
+    async with serve(Refuse(status, body), keys=[key()], policy=policy, names=None) as at:
+        request = wires.body(wire, stream=stream)
+        answer = await at.http.post(wires.path(wire, stream=stream), json=request, headers={"x-api-key": SECRET})
+        assert 500 <= answer.status_code < 600
+        assert "anthropic answered" in answer.text
+        assert "The key of this call is not at fault" in answer.text
+        assert "invalid x-api-key" not in answer.text
+        [record] = at.gateway.calls.of("team")
+        assert (record.category, record.status) == (category, answer.status_code)
+
+
+@pytest.mark.asyncio
 async def test_limits_per_minute_refill_evenly(serve: Any) -> None:
     """A limit that is reached says how long to wait, and after that time a call goes through."""
     bearer = {"x-api-key": SECRET}
@@ -127,6 +150,38 @@ async def test_a_budget_holds_for_a_day(serve: Any) -> None:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_key_with_a_budget_needs_prices(serve: Any, stream: bool) -> None:
+    """A model without a price is refused before the call, left out of chains and lists; a key may allow it
+    (spec/11-gateway.md#unpriced)."""
+    policy = {"version": 1, "serve": {"both": "openai:unheard-of,anthropic:claude-sonnet-4-6"}}
+    keys = [
+        key(budget_usd_per_day=Decimal(5)),
+        key("lax", OTHER, budget_usd_per_day=Decimal(5), allow_unpriced=True),
+    ]
+    async with serve(SAID, SAID, policy=policy, keys=keys, names=None) as at:
+
+        async def ask(secret: str, model: str) -> Any:
+            body = wires.body("openai_chat", model=model, stream=stream)
+            headers = {"authorization": f"Bearer {secret}"}
+            return await at.http.post("/v1/chat/completions", json=body, headers=headers)
+
+        refused = await ask(SECRET, "openai:unheard-of")
+        assert refused.status_code == 403
+        assert "openai:unheard-of is not known" in refused.text
+        assert "allow_unpriced" in refused.text
+        long_prompts_have_no_rates = await ask(SECRET, "xai:grok-4.5")
+        assert long_prompts_have_no_rates.status_code == 403
+        assert not at.fake.sent
+        assert (await ask(SECRET, "both")).headers["interlingua-model"] == "anthropic:claude-sonnet-4-6"
+        assert (await ask(OTHER, "openai:unheard-of")).status_code == 200
+        listed = (await at.http.get("/xai/v1/models", headers={"x-api-key": SECRET})).json()["data"]
+        assert "grok-4.5" not in {row["id"] for row in listed}
+        listed = (await at.http.get("/xai/v1/models", headers={"x-api-key": OTHER})).json()["data"]
+        assert "grok-4.5" in {row["id"] for row in listed}
+
+
+@pytest.mark.asyncio
 async def test_a_tenant_sees_its_own_calls(serve: Any) -> None:
     """The record of another tenant's call is not there, whoever knows its id (spec/11-gateway.md#call-records)."""
     keys = [key(), key("spy", OTHER)]
@@ -143,6 +198,73 @@ async def _ask(at: Any, headers: dict[str, str]) -> Any:
     return await at.http.post("/v1/messages", json=wires.body("anthropic_messages"), headers=headers)
 
 
+def _write(file: Path, *rows: dict[str, Any]) -> None:
+    file.write_text(json.dumps({"keys": rows}))
+
+
+TEAM_ROW = {"name": "team", "sha256": digest(SECRET)}
+OTHER_ROW = {"name": "other", "sha256": digest(OTHER)}
+
+
+@pytest.mark.asyncio
+async def test_keys_are_read_again_and_their_usage_lasts(
+    serve: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """New keys are known, removed ones refused, a broken file changes nothing; a key of the same name with another
+    secret has spent what the one before has (spec/11-gateway.md#keys-renewal)."""
+    file = tmp_path / "keys.json"
+    limited = {**TEAM_ROW, "budget_usd_per_day": "0.0078"}
+    _write(file, limited)
+    async with serve(*[SAID] * 6, keys=keys_of_file(file), names=None) as at:
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code == 200
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code != 200  # its budget is used up
+        assert (await _ask(at, {"x-api-key": OTHER})).status_code == 401
+        _write(file, limited, OTHER_ROW)
+        assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code != 200
+
+        file.write_text('{"keys": [')
+        with caplog.at_level("WARNING", logger="interlingua"):
+            assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+            file.write_text('{"keys": []}')
+            assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+            file.unlink()
+            assert (await _ask(at, {"x-api-key": OTHER})).status_code == 200
+        said = [record.getMessage() for record in caplog.records]
+        assert [text for text in said if str(file) in text and "stays in use" in text] == said
+        assert len(said) == 3
+
+        third = new_key()
+        _write(file, {**limited, "sha256": digest(third)})
+        assert (await _ask(at, {"x-api-key": OTHER})).status_code == 401
+        assert (await _ask(at, {"x-api-key": SECRET})).status_code == 401
+        assert "budget" in (await _ask(at, {"x-api-key": third})).text
+        _write(file, {**limited, "sha256": digest(third), "budget_usd_per_day": "5"})
+        assert (await _ask(at, {"x-api-key": third})).status_code == 200
+
+
+@pytest.mark.asyncio
+async def test_a_call_outlives_its_key_and_a_watch_does_not(serve: Any, tmp_path: Path) -> None:
+    """An answer that has begun ends as it would; who watches gets nothing more (spec/11-gateway.md#keys-renewal)."""
+    file = tmp_path / "keys.json"
+    _write(file, TEAM_ROW, OTHER_ROW)
+    slow = Say("One two three four five six seven eight nine ten.", pause=0.05)
+    async with serve(slow, keys=keys_of_file(file), names=None, connected=True) as at:
+        bearer = {"x-api-key": SECRET}
+        body = wires.body("anthropic_messages", stream=True)
+        async with at.http.stream("GET", "/v1/interlingua/live", headers=bearer) as watched:
+            news = watched.aiter_text()
+            assert await anext(news) == ": alive\n\n"
+            async with at.http.stream("POST", "/v1/messages", json=body, headers=bearer) as answer:
+                _write(file, OTHER_ROW)
+                assert "message_stop" in "".join([text async for text in answer.aiter_text()])
+            assert (await _ask(at, bearer)).status_code == 401
+            rest = "".join([text async for text in news])
+        assert '"status":200' not in rest  # the end of the call is not told any more
+        [record] = at.gateway.calls.of("team")
+        assert record.status == 200
+
+
 WRONG: dict[str, tuple[Any, str]] = {
     "none": ({"keys": []}, "/keys"),
     "no list": ({"keys": {}}, "/keys"),
@@ -154,6 +276,15 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a budget that is a number": (
         {"keys": [{"name": "a", "sha256": "0" * 64, "budget_usd_per_day": 5}]},
         "/keys/0/budget_usd_per_day",
+    ),
+    "a word for true": (
+        {"keys": [{"name": "a", "sha256": "0" * 64, "budget_usd_per_day": "5", "allow_unpriced": "yes"}]},
+        "/keys/0/allow_unpriced",
+    ),
+    "a number for true": ({"keys": [{"name": "a", "sha256": "0" * 64, "all_metrics": 1}]}, "/keys/0/all_metrics"),
+    "without a budget": (
+        {"keys": [{"name": "a", "sha256": "0" * 64, "allow_unpriced": True}]},
+        "/keys/0/allow_unpriced",
     ),
     "a user of a name": (
         {"keys": [{"name": "a", "sha256": "0" * 64, "user_id": "ann@example.org"}]},
@@ -182,13 +313,13 @@ def test_a_file_of_keys_is_read_whole(tmp_path: Path) -> None:
     """All members, and none that prints the digest."""
     row = {
         "name": "a", "sha256": digest(SECRET), "tenant": "t", "models": ["openai:*"],
-        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00",
+        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00", "allow_unpriced": True, "all_metrics": True,
         "user_id": USER, "team_id": TEAM,
     }  # fmt: skip
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({"keys": [row]}))
     [found] = read_keys(file)
-    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM)
+    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM, True, True)
     assert digest(SECRET) not in repr(found)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import logging
 import zlib
 from typing import Any
 
@@ -10,6 +11,7 @@ import brotli
 import pytest
 import zstandard
 
+from interlingua.access import Key, digest
 from interlingua.client.fake import Say
 from interlingua.gateway import bodies
 from interlingua.gateway.gateway import Limits
@@ -164,3 +166,44 @@ async def test_an_operation_that_is_not_there_is_told_in_the_words_of_the_wire(
         assert member in answer.json()
         if path == "/v1/embeddings":
             assert answer.json()["error"]["code"] == "unknown_url"
+
+
+@pytest.mark.asyncio
+async def test_a_path_with_another_method_is_told_which_it_has(serve: Any) -> None:
+    """Status 405 and `Allow`, also below the name of a provider (spec/11-gateway.md#wrong-method)."""
+    async with serve() as at:
+        for method, path, allowed in (
+            ("GET", "/v1/messages", "POST"),
+            ("OPTIONS", "/openai/v1/chat/completions", "POST"),
+            ("PUT", "/api/chat", "POST"),
+            ("POST", "/v1/models", "GET, HEAD"),
+            ("POST", "/healthz", "GET, HEAD"),
+            ("DELETE", "/", "GET, HEAD"),
+        ):
+            answer = await at.http.request(method, path)
+            assert (answer.status_code, answer.headers["allow"]) == (405, allowed), path
+        assert "allow" not in (await at.http.post("/nobody/v1/messages/x")).headers
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_is_refused_is_logged_and_counted(serve: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """By wire, path, address and category; without the query, which may hold a key (spec/11-gateway.md#refusals-logged)."""
+    caplog.set_level(logging.INFO, "interlingua.gateway")
+    key = Key("team", digest("k"), "team", calls_per_minute=1)
+    body = wires.body("anthropic_messages")
+    async with serve(Say("Yes."), keys=[key], names=None) as at:
+        await at.http.post("/v1/messages?key=SECRET", json=body)
+        for _ in range(2):
+            await at.http.post("/v1/messages", json=body, headers={"x-api-key": "k"})
+        await at.http.get("/v1/nothing%0Ahere")
+        await at.http.post("/interlingua.v1.InterlinguaService/Check", content=b"{}", headers={"x-api-key": "k"})
+        counted = (await at.http.get("/metrics", headers={"x-api-key": "k"})).text
+    told = [entry.message for entry in caplog.records if " from " in entry.message]
+    assert told == [
+        "anthropic_messages POST /v1/messages from 127.0.0.1: 401 authentication",
+        "anthropic_messages POST /v1/messages from 127.0.0.1: 429 rate_limit",
+        "openai_chat GET /v1/nothing%0Ahere from 127.0.0.1: 404 not_found",
+        "canonical POST /interlingua.v1.InterlinguaService/Check from 127.0.0.1: 415 invalid_request",
+    ]
+    assert 'interlingua_refusals_total{category="authentication",wire="anthropic_messages"} 1.0' in counted
+    assert "SECRET" not in caplog.text

@@ -63,7 +63,7 @@ def test_every_stream_of_the_suite_is_recognised(wire: str, file: Path) -> None:
 def test_what_is_nothing_is_nothing(given: bytes) -> None:
     """No exception, and no guess; the comparison says what to do."""
     assert recognise(given) == []
-    assert "say which it is" in compare(given)["error"]["message"]
+    assert "choose its kind" in compare(given)["error"]["message"]
 
 
 # ---------------------------------------------------------------------------------------------------- comparing

@@ -52,7 +52,7 @@ async def test_below_the_name_of_a_provider_nothing_is_mapped(serve: Any) -> Non
         mistakes = {
             "/nobody/v1/messages": "nobody",
             "/groq/v1/messages": "does not speak",
-            "/v1/v1/messages": "the base URL of this client is to end without /v1",
+            "/v1/v1/messages": "the path begins with /v1 twice",
         }
         for place, words in mistakes.items():
             refused = await at.http.post(place, json=wires.body("anthropic_messages"))

@@ -373,8 +373,9 @@ async def test_the_rules_of_keys_hold() -> None:
     """A key is needed, limits and a used-up budget refuse, and a key for some models alone passes nothing on."""
     narrow = Key("narrow", digest("narrow"), "a", models=("openai:gpt-*", "anthropic:*"))
     slow = Key("slow", digest("slow"), "b", calls_per_minute=1)
-    spent = Key("spent", digest("spent"), "c", budget_usd_per_day=Decimal(0))
-    async with passing([narrow, slow, spent]) as at:
+    spent = Key("spent", digest("spent"), "c", budget_usd_per_day=Decimal(0), allow_unpriced=True)
+    counted = Key("counted", digest("counted"), "d", budget_usd_per_day=Decimal(5))
+    async with passing([narrow, slow, spent, counted]) as at:
 
         async def status(path: str, key: str) -> int:
             return (await at.http.post(path, json={}, headers={"authorization": f"Bearer {key}"})).status_code
@@ -384,6 +385,7 @@ async def test_the_rules_of_keys_hold() -> None:
         assert await status("/anthropic/v1/files", "narrow") == 200
         assert [await status("/v1/embeddings", "slow") for _ in range(2)] == [200, 429]
         assert await status("/v1/embeddings", "spent") in (402, 429)
+        assert await status("/v1/embeddings", "counted") == 403
         assert len(at.provider.seen) == 2
 
 

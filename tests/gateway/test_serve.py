@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ import pytest
 from botocore.session import get_session
 
 from interlingua.access import digest
+from interlingua.spending import PERIOD_S
 from tests.gateway import wires
 
 COMMAND = [sys.executable, "-m", "interlingua", "serve", "--replay", "--json", "--log-level", "error"]
@@ -69,6 +72,25 @@ def test_keys_of_a_file_are_asked_for(tmp_path: Path) -> None:
         assert ask(about["http_port"], **{"x-api-key": "k-1"})["type"] == "message"
         with pytest.raises(urllib.error.HTTPError, match="401"):
             ask(about["http_port"])
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_a_budget_survives_a_restart(tmp_path: Path, how: signal.Signals) -> None:
+    """With a database; after a kill, what was spent more than two seconds before it."""
+    file, database = tmp_path / "keys.json", tmp_path / "chats.db"
+    row = {"name": "poor", "sha256": digest("k-1"), "budget_usd_per_day": "0.000001"}
+    file.write_text(json.dumps({"keys": [row]}))
+    arguments = ["--port", "0", "--keys", str(file), "--sessions", f"sqlite:///{database}"]
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    about = json.loads(process.stdout.readline())
+    assert ask(about["http_port"], **{"x-api-key": "k-1"})["type"] == "message"
+    if how is signal.SIGKILL:
+        time.sleep(2 * PERIOD_S)
+    process.send_signal(how)
+    process.communicate(timeout=20)
+    with served(*arguments) as (about, _), pytest.raises(urllib.error.HTTPError, match="402"):
+        ask(about["http_port"], **{"x-api-key": "k-1"})
 
 
 def test_clients_of_aws_sign_with_what_a_key_gives(tmp_path: Path) -> None:
@@ -205,9 +227,7 @@ def test_what_a_stranger_is_told() -> None:
         assert "write provider:name" in told("v1/messages", STRANGE | {"model": "gpt-99", "stream": True})
         named = told("v1/messages", STRANGE | {"model": "openai:gpt-5.4"})
         assert named.endswith("set OPENAI_API_KEY")
-        assert told("v1/messages").startswith(
-            "this gateway does not serve GET /v1/messages; there are POST /v1/messages,"
-        )
+        assert told("v1/messages") == "/v1/messages is served with POST, not with GET"
         elsewhere = told("v1/complete", {})
         for path in ("/v1/messages", "/v1/chat/completions", "/v1/responses", "/api/chat", "/v2/chat"):
             assert f"POST {path}" in elsewhere
@@ -215,4 +235,5 @@ def test_what_a_stranger_is_told() -> None:
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=20)
     assert "interlingua providers" in log
-    assert "anthropic_messages gpt-5.4 → anthropic:gpt-5.4: 401 authentication in" in log
+    assert "anthropic_messages gpt-5.4 → anthropic:gpt-5.4: 502 authentication in" in log
+    assert "anthropic_messages GET /v1/messages from 127.0.0.1: 405 invalid_request" in log

@@ -123,18 +123,18 @@ async def test_generate_tells_what_the_provider_refused(serve: Any) -> None:
 @pytest.mark.parametrize(
     ("body", "path", "said"),
     [
-        ("[", "", "no JSON"),
-        ('"Adapt"', "", "as an object"),
+        ("[", "", "not valid JSON"),
+        ('"Adapt"', "", "a JSON object"),
         ('{"foo": 1}', "", "no field foo; AdaptRequest has request"),
         ('{"target": {"wire": "x"}}', "/target", "no field wire; Side has adapter"),
-        ('{"target": {"adapter": 7}}', "/target/adapter", "not of the type"),
+        ('{"target": {"adapter": 7}}', "/target/adapter", "type of the field"),
         ('{"requestJson": "{}", "requestJson": "{}"}', "", "twice"),
         ('{"requestJson": "{}", "responseJson": "{}"}', "", "oneof"),
         ('{"requestJson": "{}"}', "", "messages"),
         ('{"requestJson": "{", "target": {"adapter": "openai_chat"}}', "", ""),
         ('{"source": {"adapter": "nobody"}, "wireJson": "{}"}', "/source", "nobody"),
-        (f'{{"target": {"[" * 50_000}', "", "no JSON"),
-        ('{"kind": "SECRET-WORD"}', "/kind", "not of the type"),
+        (f'{{"target": {"[" * 50_000}', "", "not valid JSON"),
+        ('{"kind": "SECRET-WORD"}', "/kind", "type of the field"),
     ],
 )
 async def test_a_bad_call_is_told_with_its_place(serve: Any, body: str, path: str, said: str) -> None:

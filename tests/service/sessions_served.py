@@ -10,10 +10,11 @@ import grpc
 import grpc.aio
 from google.rpc import error_details_pb2, status_pb2
 
-from interlingua.access import Access, Key, digest, new_key
+from interlingua.access import Access, Key, Keys, digest, new_key
 from interlingua.client import Client, FakeTransport
 from interlingua.client.replay import open_registry
 from interlingua.client.routing import Routing
+from interlingua.renewal import Renewed
 from interlingua.service import server
 from interlingua.service.callers import CallersSessions
 from interlingua.v1 import sessions_pb2 as messages
@@ -87,7 +88,7 @@ class Served:
 
 @asynccontextmanager
 async def serving(
-    url: str | Path, *steps: Any, who: Sequence[Key] = (), address: str = "127.0.0.1:0", **options: Any
+    url: str | Path, *steps: Any, who: Sequence[Key] | Renewed[Keys] = (), address: str = "127.0.0.1:0", **options: Any
 ) -> AsyncIterator[Served]:
     """Start a server whose provider follows a script. A path is a file of SQLite."""
     fake = FakeTransport(*steps)

@@ -1,6 +1,7 @@
 """The sessions that a call sees: no method reaches those of another tenant (spec/9-service.md#callers)."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,18 @@ import grpc.aio
 import pytest
 import trustme
 
-from interlingua.access import ANYBODY, Access, Key, Refused, digest
+from interlingua.access import ANYBODY, Access, Key, digest, keys_of_file
 from interlingua.canonical import json
 from interlingua.client import Say
+from interlingua.refusals import Refused
 from interlingua.service import server
 from interlingua.service.callers import caller
+from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import sessions_pb2 as messages
+from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub
 from interlingua.v1.sessions_pb2_grpc import SessionServiceStub
 
-from .sessions_served import ACME, CLAUDE, GPT, Calls, Served, info, keys, serving, text_of, told, user
+from .sessions_served import ACME, CLAUDE, GPT, OTHER, Calls, Served, info, keys, serving, text_of, told, user
 
 pytestmark = pytest.mark.asyncio
 SERVICE = messages.DESCRIPTOR.services_by_name["SessionService"]
@@ -221,6 +225,28 @@ async def test_the_routed_model_is_held_to_the_key(tmp_path: Path) -> None:
         assert [one async for one in at.acme.GenerateInSession(session_id=chat)][-1].event.HasField("message_complete")
 
 
+async def test_a_key_with_a_budget_needs_prices(tmp_path: Path) -> None:
+    """A model without a price is refused before it is called, also where the session routes to it."""
+    unpriced = "openai:unheard-of"
+    async with serving(tmp_path, Say("Hello!"), who=keys(budget_usd_per_day=Decimal(5))) as at:
+        code, text, _ = await outcome(at.acme.CreateSession(model=unpriced))
+        assert code is grpc.StatusCode.PERMISSION_DENIED
+        assert "allow_unpriced" in text
+        chat = await at.acme.create(model=GPT)
+        named = at.acme.generate(chat, {"messages": [user("Hi.")], "model": unpriced})
+        assert (await outcome(named))[0] is grpc.StatusCode.PERMISSION_DENIED
+        stub = InterlinguaServiceStub(at.channel)  # type: ignore[no-untyped-call]
+        for method, form in (
+            (stub.Generate, service.GenerateRequest),
+            (stub.GenerateStream, service.GenerateStreamRequest),
+        ):
+            request = form(request_json=text_of({"messages": [user("Hi.")]}), target=unpriced)
+            called = method(request, metadata=[("authorization", f"Bearer {ACME}")])
+            assert (await outcome(called))[0] is grpc.StatusCode.PERMISSION_DENIED
+        assert not at.fake.sent
+        assert (await at.acme.say(chat, "Hi."))[-1].HasField("message_complete")
+
+
 async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
     """Its tokens and its budget are shared with the gateway."""
     who = keys(tokens_per_minute=20)
@@ -231,6 +257,21 @@ async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
             await at.acme.say(chat, "And?")
         assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert at.access.key(ACME).name == "acme"
+
+
+async def test_a_watch_ends_with_its_key(tmp_path: Path) -> None:
+    """A key that is removed gets no event more (spec/11-gateway.md#keys-renewal)."""
+    file = tmp_path / "keys.json"
+    rows = [{"name": name, "sha256": digest(secret)} for name, secret in (("acme", ACME), ("other", OTHER))]
+    file.write_bytes(json.dumps({"keys": rows}))
+    async with serving(tmp_path, who=keys_of_file(file)) as at:
+        chat = await at.acme.create()
+        watching = at.acme.WatchSession(session_id=chat)
+        await anext(aiter(watching))
+        file.write_bytes(json.dumps({"keys": rows[1:]}))
+        await at.sessions.of("acme").chat(chat).append(user("Hi."))
+        code, _, _ = await outcome(watching)
+        assert code is grpc.StatusCode.UNAUTHENTICATED
 
 
 async def test_without_keys_there_is_one_tenant(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any, assert_type
 
 from interlingua import ActiveTool, Client, ModelResponse, Request, SyncClient, ToolRun, ToolUseBlock, Usage, tool
+from interlingua.canonical import types
 
 
 async def a_call(request: Request) -> None:
@@ -17,8 +18,9 @@ async def a_call(request: Request) -> None:
         assert_type(response.cost, Decimal | None)
         async with client.stream(request) as stream:
             async for event in stream:
-                assert_type(event, dict[str, Any])
+                assert_type(event, types.StreamEvent)
         assert_type(stream.response, ModelResponse | None)
+        assert_type(await stream.final_response(), ModelResponse)
 
 
 def the_same(request: Request) -> None:
@@ -26,8 +28,10 @@ def the_same(request: Request) -> None:
         assert_type(client.generate(request, model="sonnet", raw=True), ModelResponse)
         with client.stream(request, fallbacks=["haiku"]) as stream:
             for event in stream:
-                assert_type(event, dict[str, Any])
+                assert_type(event, types.StreamEvent)
         assert_type(stream.response, ModelResponse | None)
+        assert_type(stream.final_response(), ModelResponse)
+        client.generate(request, strict="lost")
         client.generate(request, modle="sonnet")  # pyright: ignore[reportCallIssue]
         client.stream(request, raw=True)  # pyright: ignore[reportCallIssue]
 
@@ -48,6 +52,7 @@ def tools(request: Request) -> None:
         assert_type(run.cost, Decimal | None)
         with client.stream_tools(request, [active]) as stream:
             for event in stream:
-                assert_type(event, dict[str, Any])
+                assert_type(event, types.StreamEvent)
         assert_type(stream.response, ToolRun | None)
+        assert_type(stream.final_response(), ToolRun)
         client.run_tools(request, [active], max_round=1)  # pyright: ignore[reportCallIssue]

@@ -1,8 +1,9 @@
 """Checked by pyright, never run: what the types of sessions promise."""
 
-from typing import Any, assert_type
+from typing import assert_type
 
 from interlingua import ModelResponse, Sessions, SyncSessions
+from interlingua.canonical import types
 from interlingua.sessions import Appended, Chat, SessionInfo, Swap, SyncChat
 
 
@@ -17,7 +18,7 @@ async def a_program() -> None:
         assert_type(await sessions.latest(), list[SessionInfo])
         async with chat.stream("Go on") as stream:
             async for event in stream:
-                assert_type(event, dict[str, Any])
+                assert_type(event, types.StreamEvent)
         async for watched in chat.watch():
             assert_type(watched.revision, int)
 
@@ -29,4 +30,4 @@ def the_same() -> None:
         assert_type(chat.say("Hi"), ModelResponse)
         with chat.stream("Go on") as stream:
             for event in stream:
-                assert_type(event, dict[str, Any])
+                assert_type(event, types.StreamEvent)

@@ -1,7 +1,6 @@
 """The endpoint on the other side of a wire, as a value: the registry makes it, and adapters take it as an argument."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -42,7 +41,7 @@ class Endpoint:
     capabilities: dict[str, Any] = field(default_factory=dict)
     origin: str | None = None
     state_in_ids: bool = False
-    spellings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    spellings: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def owns(self, state: dict[str, Any]) -> bool:
         """Whether a provider state, or an opaque block, may be replayed here (spec/1-values.md#provider-state).

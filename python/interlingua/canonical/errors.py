@@ -47,6 +47,10 @@ class InterlinguaError(Exception):
         self.path = path
         self.adapter = adapter
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # another process makes it again from its parts: the constructors of the classes take different arguments
+        return _unpickled, (type(self), self.args), self.__dict__
+
     def __str__(self) -> str:
         return f"{self.message} (at {self.path or 'the root'})" if self.path is not None else self.message
 
@@ -58,6 +62,13 @@ class InterlinguaError(Exception):
         if self.adapter is not None:
             error["adapter"] = self.adapter
         return error
+
+
+def _unpickled(kind: type[InterlinguaError], args: tuple[Any, ...]) -> InterlinguaError:
+    """Return an error of a class without its members, which are added to it."""
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 class _Violating(InterlinguaError):

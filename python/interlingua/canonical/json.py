@@ -41,6 +41,7 @@ _decoder: Final = msgspec.json.Decoder(float_hook=_number)
 _encoder: Final = msgspec.json.Encoder(decimal_format="number")
 _decode: Final = _decoder.decode
 _write: Final = orjson.dumps
+_quote: Final = standard_json.encoder.encode_basestring
 _sorted_encoder: Final = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
@@ -148,6 +149,11 @@ def dumps(value: Any) -> bytes:
     except TypeError:
         # integers beyond 64 bits and decimals are rare, so the fast writer is tried first
         return _dumps_exactly(value, _encoder)
+
+
+def quoted(text: str) -> str:
+    """Write a text as JSON, as `dumps` does, but as a text. Raises `InvalidRequest` for half of a surrogate pair."""
+    return _quote(text) if text.isascii() else dumps(text).decode()
 
 
 def dumps_sorted(value: Any) -> bytes:

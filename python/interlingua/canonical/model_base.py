@@ -8,7 +8,7 @@ The models are an interface for users who prefer objects; internally, values are
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -18,12 +18,14 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    ValidationError,
     field_validator,
 )
 
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Path, pointer
 from interlingua.canonical.texts import as_blocks
-from interlingua.canonical.validate import check_plain
+from interlingua.canonical.validate import check_plain, readable_name
 
 T = TypeVar("T")
 
@@ -53,6 +55,15 @@ class Model(BaseModel):
     TAG: ClassVar[str | None] = None
     """The constant value of `type`, for the arm of a union."""
 
+    def __init__(self, /, **members: Any) -> None:
+        try:
+            super().__init__(**members)
+        except ValidationError as problem:
+            raise _refusal(type(self), members, problem) from None
+
+    # pydantic's mark of an __init__ that its validators do not call
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
+
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         # only a member `type` that is a constant has a default
@@ -77,27 +88,68 @@ class Model(BaseModel):
 
     @classmethod
     def of(cls, value: Any) -> Self:
-        """Make the object from plain data. Raises pydantic's `ValidationError` for data that does not fit the schema.
+        """Make the object from plain data. Raises `InvalidRequest` for data that does not fit the schema.
 
         `check` judges the other rules of the contract: data that is read is kept unchanged.
         """
-        return cls.model_validate(value)
+        try:
+            return cls.model_validate(value)
+        except ValidationError as problem:
+            raise _refusal(cls, value, problem) from None
 
     def plain(self) -> dict[str, Any]:
         """Return the value as plain JSON data, with the members that were set and no others."""
         return self.model_dump(exclude_unset=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy, with `update` as its new members. Raises pydantic's `ValidationError` if these are of a wrong
-        type, and `InvalidRequest` if they break a rule."""
+        """Return a copy, with `update` as its new members. Raises `InvalidRequest` if these are of a wrong type or break
+        a rule."""
         copied = super().model_copy(deep=deep)
         if not update:
             return copied
         members = {name: getattr(copied, name) for name in copied.model_fields_set}
-        changed = type(self).model_validate({**members, **update})
+        changed = self.of({**members, **update})
         if not _WITHOUT_RULES.issuperset(update):
             changed.check_rules()
         return changed
+
+
+def _refusal(model: type[Model], value: Any, problem: ValidationError) -> InvalidRequest:
+    """The error for a value that does not fit a model, with every violation. It holds no part of the value."""
+    violations = [
+        {
+            "rule": f"schema.{error['type']}",
+            "path": pointer(_path(value, error["loc"])),
+            "message": _WORDS.get(error["type"], error["msg"]),
+        }
+        for error in problem.errors(include_url=False, include_context=False, include_input=False)
+    ]
+    first = violations[0]
+    message = f"not a canonical {readable_name(model.__name__)}: {first['message']}"
+    return InvalidRequest(message, path=first["path"], violations=violations)
+
+
+_WORDS = {"union_tag_not_found": "must be an object with a type, which is a text"}
+"""Messages where pydantic's own speak of its machinery."""
+
+
+def _path(value: Any, steps: tuple[int | str, ...]) -> Path:
+    """The place that pydantic names by these steps; some of them name no member, but the arm of a union."""
+    path: list[int | str] = []
+    tag: Any = None
+    members: Any
+    for position, step in enumerate(steps):
+        if step == tag and tag is not None:
+            tag = None
+            continue
+        members = dict(value) if isinstance(value, BaseModel) else value
+        is_place = step in members if isinstance(members, Mapping) else isinstance(step, int)
+        if is_place or position == len(steps) - 1:
+            path.append(step)
+        if is_place and isinstance(members, (Mapping, list, tuple)):
+            value = cast("Any", members)[step]
+            tag = value.get("type") if isinstance(value, Mapping) else getattr(value, "type", None)
+    return tuple(path)
 
 
 class ReadModel(Model):

@@ -76,7 +76,7 @@ class ModelResponse(dict[str, Any]):
 
     @property
     def typed(self) -> "Response":
-        """The whole response as a frozen object. Raises pydantic's `ValidationError` if it is no canonical response."""
+        """The whole response as a frozen object. Raises `InvalidRequest` if it is no canonical response."""
         from interlingua.canonical.models import Response
 
         return Response.of(dict(self))

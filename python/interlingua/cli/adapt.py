@@ -97,7 +97,11 @@ def adapt(
         _warn_of_another_wire(given, source, kind)
     else:
         given = json_text(file)
-        value, report = _adapt_request(given, source, from_provider, endpoint, strict, unanswered)
+        try:
+            value, report = _adapt_request(given, source, from_provider, endpoint, strict, unanswered)
+        except (InvalidRequest, InvalidWire) as problem:
+            _note_response(given, problem)
+            raise
         _warn_of_another_wire(given, source, kind)
     if as_json:
         print_json({"wire" if endpoint else kind: value, "loss": report})
@@ -116,6 +120,18 @@ def _warn_of_another_wire(given: bytes, source: str, kind: str) -> None:
         body = value["body"] if "body" in value and "path" in value else value
         if likely := likely_wire(body, kind, source):
             say(f"interlingua: the input was read as {source}, but {likely}")
+
+
+def _note_response(given: bytes, problem: InterlinguaError) -> None:
+    """Name the option in the error of an input that is not a request, but looks like a response."""
+    from interlingua.adapters._recognition import recognised, scores
+
+    body = json.loads(given)
+    if max(scores(body, "response").values()) > max(scores(body, "request").values()):
+        wires = " or ".join(recognised(body, "response"))
+        problem.message = (
+            f"{problem.message}; it looks like a response of {wires}: for a response, give --kind response"
+        )
 
 
 def _print_loss(report: list[Entry], *, whole: bool) -> None:

@@ -32,7 +32,12 @@ def generate(
     model: Model = None,
     system: Annotated[str | None, typer.Option("--system", "-s", help="System instructions.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Limit of output tokens.")] = None,
-    stream: Annotated[bool, typer.Option(help="Print the response as it arrives.")] = True,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream", help="Print the response as it arrives (default: unless --json is given)."
+        ),
+    ] = None,
     deadline: Annotated[float | None, typer.Option(min=0, help="Time limit of the whole call, in seconds.")] = None,
     retry: Retries = "standard",
     replay: Replay = False,
@@ -42,7 +47,7 @@ def generate(
     as_json: AsJson = False,
 ) -> None:
     """
-    Send a prompt or a request to a model. --json prints the response; with --stream, one event on each line.
+    Send a prompt or a request to a model. --json prints the response; with --json --stream, each event is a line.
 
     Keys and addresses come from the environment: `interlingua providers` lists the variables.
     """
@@ -58,7 +63,8 @@ def generate(
     client = client_of(replay=replay, retry=retry)
     chain = [str(name) for name in registry_of(replay=replay).expand(model)] if model else []
     members: Data = {"model": chain[0] if chain else None, "fallbacks": chain[1:], "deadline": deadline}
-    run_async(_generate(client, asked, members, stream=stream, raw=raw, as_json=as_json))
+    streamed = not as_json if stream is None else stream
+    run_async(_generate(client, asked, members, stream=streamed, raw=raw, as_json=as_json))
 
 
 def _request_of(prompt: str | None, system: str | None) -> Data:

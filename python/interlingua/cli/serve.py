@@ -40,7 +40,7 @@ def serve(
     keys: Annotated[
         Path | None,
         typer.Option(
-            help="File with the keys that clients need for HTTP and for sessions; `interlingua key` makes keys."
+            help="File with the keys that clients need for HTTP and for sessions; reloaded when it changes. `interlingua key` makes keys."
         ),
     ] = None,
     signing_secret: Annotated[
@@ -235,7 +235,7 @@ def serve(
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
     try:
         run_async(
-            _serve(address, client, kept, grpc, http, about, grace, as_json=as_json, orphan=worker is not None),
+            _serve(address, client, kept, access, grpc, http, about, grace, as_json=as_json, orphan=worker is not None),
             serves=True,
         )
     finally:
@@ -261,13 +261,13 @@ def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker:
     """Return the keys of a file with their usage meters, which HTTP, gRPC and all workers share."""
     import time
 
-    from interlingua.access import Access, read_keys, read_signing_secret
+    from interlingua.access import Access, keys_of_file, read_signing_secret
     from interlingua.meters import SharedMeters
 
     if signing_secret is not None and keys is None:
         raise InvalidRequest("--signing-secret needs --keys")
     secret = None if signing_secret is None else read_signing_secret(signing_secret)
-    rows = read_keys(keys) if keys is not None else ()
+    rows = keys_of_file(keys) if keys is not None else ()
     meters = None if worker is None else SharedMeters(worker.meters)
     return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret, meters=meters)
 
@@ -324,6 +324,7 @@ async def _serve(
     address: str,
     client: Any,
     sessions: Any,
+    access: Any,
     grpc: Data | None,
     http: Data | None,
     about: Data,
@@ -334,12 +335,17 @@ async def _serve(
 ) -> None:
     """Serve until a signal. With `orphan`, which a worker sets, also stop when the parent process is gone."""
     running: list[Any] = []
+    spending = contextlib.AsyncExitStack()
     stopping = _signalled(running)  # signals are handled from here on, before the servers are announced
     if orphan:
         _end_with_parent(stopping)
     try:
         if sessions is not None:
             await sessions.__aenter__()
+            if not access.open:
+                from interlingua.spending import SharedSpending
+
+                await spending.enter_async_context(SharedSpending(access, sessions))
         if grpc is not None:
             from interlingua.service import server
 
@@ -363,6 +369,7 @@ async def _serve(
     except BaseException as problem:
         for one in running:  # their addresses were not announced
             await one.stop(0)
+        await spending.aclose()
         await _close(client, sessions)
         if isinstance(problem, OSError) and len(running) < (grpc is not None) + (http is not None):
             option = "--host, --port" if len(running) < (grpc is not None) else "--host, --http-port"
@@ -371,6 +378,7 @@ async def _serve(
     await stopping.wait()
     logging.getLogger("interlingua.service").info("draining")
     await asyncio.gather(*(one.stop(grace) for one in running))
+    await spending.aclose()
     await _close(client, sessions)
 
 

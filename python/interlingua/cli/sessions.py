@@ -191,6 +191,8 @@ def _age(text: str) -> timedelta:
     found = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
     if found is None:
         raise InvalidRequest(f"--older-than must be a number and m, h, d or w, such as 30d; not {text!r}")
+    if int(found[1]) == 0:
+        raise InvalidRequest("--older-than must be at least 1m; --everything deletes everything of the tenant")
     return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 

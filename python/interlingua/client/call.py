@@ -43,23 +43,35 @@ class Answered:
 
 
 class StreamOptions(TypedDict, total=False):
-    """The options of a call besides its request; `Client.generate` explains each of them."""
+    """The options of a call besides its request; `Client.generate` explains each of them in full."""
 
     model: str | None
+    """provider:name, an alias or a chain of them; takes precedence over the request's own."""
     adapter: str | None
+    """The wire; by default that of the model."""
     fallbacks: Sequence[str]
+    """Models to try in turn when the first cannot serve."""
     deadline: float | None
+    """The time for the whole call, in seconds."""
     routing: Mapping[str, Any] | None
+    """The record of why this model was chosen."""
     fail_over_on: Collection[str]
+    """What, besides a failure, leads to the next model: `refusal`."""
+    strict: str | None
+    """Refuse a model at which the request would lose that much: representation, weakened or lost."""
     validated: bool
+    """Whether the request was validated."""
     on_answer: Callable[[Answered], None] | None
+    """Called with the model that answers and the headers of its provider, as soon as it answers."""
     message_id: str | None
+    """The id of the message of the response."""
 
 
 class GenerateOptions(StreamOptions, total=False):
-    """The same for a response that is not streamed."""
+    """The options of a call for a response that is not streamed."""
 
     raw: bool
+    """Keep the provider's whole body in `response.raw`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from interlingua import translate
+from interlingua import adapters, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
@@ -28,13 +28,14 @@ from interlingua.client.concurrency import Places
 from interlingua.client.cooldowns import EndOfCooldowns, log_cooldown
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.reading import read_body
-from interlingua.client.retry import PRESETS, Retry
+from interlingua.client.retry import Retry, preset
 from interlingua.client.routing import NAMED, named_record, session_of
 from interlingua.client.sigv4 import Wallet, signed
 from interlingua.client.stream import Stream
 from interlingua.client.threads import done
 from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
 from interlingua.events import ROUTE_DECIDED, Events
+from interlingua.refusals import no_model
 from interlingua.registry import Connection, Registry, default
 from interlingua.router import Health, decided, in_turn_order, named_chain, turn_model
 
@@ -56,6 +57,8 @@ class Client:
 
     `transport` is the network (default: httpx, and recorded exchanges for the provider `replay`).
     `keys` and `base_urls`, by provider, take precedence over those that the `registry` finds in the environment.
+    `strict` (representation, weakened or lost) refuses every call whose request would lose that much, unless the call or
+    the request states another severity.
     `retry` is the policy that decides when a call is repeated, or its name; `health` tracks which models are in
     cooldown (spec/7-routing.md#health).
     `concurrency` is the maximum number of concurrent calls to a provider: one number for each provider, or one for all;
@@ -74,6 +77,7 @@ class Client:
         base_urls: Mapping[str, str] | None = None,
         registry: Registry | None = None,
         limits: Limits | None = None,
+        strict: str | None = None,
         retry: Retry | str = "standard",
         health: Health | None = None,
         concurrency: int | Mapping[str, int] | None = None,
@@ -89,10 +93,17 @@ class Client:
         self._transport = transport
         self._opened: dict[str, Transport] = {}
         self._open = {"http": http or _open_httpx, "replay": _open_replay}
+        self._registry = registry or default()
         self._keys = dict(keys or {})
         self._base_urls = dict(base_urls or {})
-        self._registry = registry or default()
+        for provider in (*self._keys, *self._base_urls):
+            if provider not in adapters.names():
+                self._registry.provider(provider)  # refuses a name that is not known
+        for provider, base_url in self._base_urls.items():
+            if not base_url.startswith(("http://", "https://")):
+                raise InvalidRequest(f"the base URL of provider {provider!r} must begin with http:// or https://")
         self._limits = limits or Limits()
+        self._strict_policy = translate.strict_policy(strict)
         self.health = health or Health(observer=log_cooldown)
         """Which models and providers are in cooldown, and until when. Each attempt is reported to it."""
         self.health.observe(EndOfCooldowns(self.health))
@@ -110,7 +121,7 @@ class Client:
             self._prepare,
             self._send,
             Places(self._limit),
-            PRESETS[retry] if isinstance(retry, str) else retry,
+            preset(retry) if isinstance(retry, str) else retry,
             self.health,
             self._limits,
             clock,
@@ -151,6 +162,7 @@ class Client:
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
         fail_over_on: Collection[str] = (),
+        strict: str | None = None,
         raw: bool = False,
         validated: bool = False,
         on_answer: Callable[[Answered], None] | None = None,
@@ -163,6 +175,8 @@ class Client:
         The later models of a chain, then `fallbacks`, are tried in turn when it cannot serve, and with `refusal` in
         `fail_over_on` also when it declines to answer. `response.skipped` then states why, and `response.attempts`
         lists every call that failed. The model that has answered in the turn in progress is tried first.
+        `strict` (representation, weakened or lost) refuses models at which the request would lose that much; it takes
+        precedence over the request's own `loss_policy`.
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole body in `response.raw`; `validated` states that the request was validated.
         `on_answer` is called with the model that answers and the headers of its provider, as soon as it answers.
@@ -177,6 +191,7 @@ class Client:
             fallbacks,
             routing,
             fail_over_on,
+            strict,
             on_answer,
             message_id,
             stream=False,
@@ -214,6 +229,7 @@ class Client:
         deadline: float | None = None,
         routing: Mapping[str, Any] | None = None,
         fail_over_on: Collection[str] = (),
+        strict: str | None = None,
         validated: bool = False,
         on_answer: Callable[[Answered], None] | None = None,
         message_id: str | None = None,
@@ -231,6 +247,7 @@ class Client:
             fallbacks,
             routing,
             fail_over_on,
+            strict,
             on_answer,
             message_id,
             stream=True,
@@ -252,17 +269,13 @@ class Client:
         called before each call with valid arguments (`ApprovalRequest`), for one call at a time, and has at most
         `approve_within` seconds; unless it returns `True`, the call is not executed. `on_message` is called with each
         message of the model and each result as soon as it exists, so that they are kept when a later call fails.
-        `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks` and `fail_over_on` are as
-        in `generate`.
+        `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks`, `fail_over_on` and
+        `strict` are as in `generate`.
         When a tool is not known, not allowed, too slow, or raises, the result states that. Raises the errors of
         `generate`.
         """
         stream = self._tool_stream(request, tools, options, streamed=False)
-        async for _ in stream:
-            pass  # there are none
-        if stream.response is None:
-            raise AssertionError("a run that ends without an error has an outcome")
-        return stream.response
+        return await stream.final_response()
 
     def stream_tools(
         self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]"
@@ -291,16 +304,17 @@ class Client:
         fallbacks: Sequence[str],
         routing: Mapping[str, Any] | None,
         fail_over_on: Collection[str],
+        strict: str | None,
         on_answer: Callable[[Answered], None] | None,
         message_id: str | None,
         *,
         stream: bool,
         validated: bool,
     ) -> Plan:
-        canonical = request if validated else translate.load(request)
+        canonical = self._with_strict(request if validated else translate.load(request), strict)
         chosen = model or canonical.get("model")
         if chosen is None:
-            raise InvalidRequest("the request names no model; give one as provider:name", path="/model")
+            raise no_model()
         plan = Plan(
             request=canonical,
             models=self._chain((chosen, *fallbacks), adapter, canonical),
@@ -313,6 +327,12 @@ class Client:
             fail_over_on=frozenset(fail_over_on),
         )
         return plan if routing else self._with_record(plan)
+
+    def _with_strict(self, request: dict[str, Any], strict: str | None) -> dict[str, Any]:
+        """The request with the strictness of the call, or that of this client where neither call nor request has one."""
+        own: Mapping[str, Any] = request.get("loss_policy") or {}
+        policy = {**self._strict_policy, **own, **translate.strict_policy(strict)}
+        return request if policy == own else {**request, "loss_policy": policy}
 
     def _chain(self, specs: Sequence[str], adapter: str | None, request: Mapping[str, Any]) -> tuple[str, ...]:
         """The models that the specs stand for, in the order in which they are tried. Raises `InvalidRequest` for a name

@@ -5,6 +5,7 @@ It uses httpx's own transport, one level below `AsyncClient`: cookies, redirects
 of a call, and none of them is wanted here. Proxies of the environment are used.
 """
 
+import asyncio
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +24,8 @@ from interlingua.client.transport import TransportFailed
 class HttpxTransport:
     """Calls over HTTP/1.1 with connections that are kept and used again.
 
+    A connection belongs to the event loop that opened it: another loop, such as that of a second `asyncio.run`, opens
+    its own.
     `verify` is the TLS context; by default it has the certificates that httpx trusts.
     `connections` limits the open connections, `connect_timeout` the wait for one, in seconds.
     """
@@ -34,6 +37,7 @@ class HttpxTransport:
         self._limits = httpx.Limits(max_connections=connections, max_keepalive_connections=100, keepalive_expiry=30.0)
         self._connect_timeout = connect_timeout
         self._pools: dict[str | None, httpx.AsyncHTTPTransport] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def send(
         self,
@@ -73,11 +77,20 @@ class HttpxTransport:
 
     async def aclose(self) -> None:
         """Close all connections."""
+        self._leave_other_loop()
         pools, self._pools = self._pools, {}
         for pool in pools.values():
             await pool.aclose()
 
+    def _leave_other_loop(self) -> None:
+        """Forget the connections of another event loop: only that loop could close them, and mostly it has ended."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop = loop
+            self._pools = {}
+
     def _pool(self, url: str) -> httpx.AsyncHTTPTransport:
+        self._leave_other_loop()
         proxy = self.proxy_for(url)
         if proxy not in self._pools:
             self._pools[proxy] = httpx.AsyncHTTPTransport(verify=self._tls, limits=self._limits, proxy=proxy)

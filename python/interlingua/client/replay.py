@@ -13,8 +13,9 @@ matches answers.
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -69,8 +70,9 @@ class Exchange:
         file = self.folder / f"{adapter}.{'sse' if stream else 'json'}"
         return file.read_bytes() if file.is_file() else None
 
-    def play(self, adapter: str, model: str, *, stream: bool) -> list[bytes] | None:
-        """The response of a model on a wire, in chunks: as recorded, or converted from a wire that was recorded."""
+    def play(self, adapter: str, model: str, created: int, *, stream: bool) -> list[bytes] | None:
+        """The response of a model on a wire, in chunks: as recorded, or converted from a wire that was recorded.
+        `created` is the time of a converted response on a wire whose responses have one, in seconds since 1970."""
         if (recorded := self.answer(adapter, stream=stream)) is not None:
             recorded = _served_by(model, recorded)
             return _FRAME.findall(recorded) if stream else [recorded]
@@ -79,11 +81,13 @@ class Exchange:
                 break
         else:
             return None
-        name = f"{adapter}:{model}"
+        name, endpoint = f"{adapter}:{model}", translate.endpoint_of(adapter)
         if stream:
-            return list(translate.write_stream(_events_by(name, translate.read_stream([recorded], other)), adapter))
+            events = _events_by(name, translate.read_stream([recorded], other))
+            writer = translate.StreamWriter(endpoint, created=created)
+            return [*(chunk for event in events for chunk in writer.feed(event)), *writer.end()]
         response, _ = translate.read_response(recorded, other)
-        return [json.dumps(translate.write_response({**response, "model": name}, adapter)[0])]
+        return [json.dumps(translate.to_wire_response({**response, "model": name}, endpoint, created=created)[0])]
 
 
 # none with reasoning, which is bound to its provider
@@ -122,11 +126,18 @@ def load(folders: Iterable[Traversable]) -> Iterable[Exchange]:
 
 
 class ReplayTransport:
-    """Responses from recorded exchanges. `pace` multiplies the recorded times (0: no waits); `sleep` waits for them."""
+    """Responses from recorded exchanges. `pace` multiplies the recorded times (0: no waits); `sleep` waits for them;
+    `now` dates the responses of a wire that was not recorded."""
 
     def __init__(
-        self, recorded: Iterable[Exchange] | None = None, *, pace: float = 1.0, sleep: Sleep = asyncio.sleep
+        self,
+        recorded: Iterable[Exchange] | None = None,
+        *,
+        pace: float = 1.0,
+        sleep: Sleep = asyncio.sleep,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        self._now = now
         self._recorded = tuple(recorded) if recorded is not None else exchanges()
         self._pace = pace
         self._sleep = sleep
@@ -145,8 +156,9 @@ class ReplayTransport:
         except InterlinguaError as problem:
             return _refused(400, problem.message)
         stream = bool(request.get("stream"))
+        now = int(self._now().timestamp())
         for exchange in self._recorded:
-            if exchange.fits(request) and (chunks := exchange.play(adapter, model, stream=stream)) is not None:
+            if exchange.fits(request) and (chunks := exchange.play(adapter, model, now, stream=stream)) is not None:
                 await self._pass(exchange.first)
                 kind = STREAMS[adapters.get(adapter).FRAMING] if stream else "application/json"
                 return Played(200, {"content-type": kind}, self._play(chunks, exchange.between))

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from interlingua.canonical.errors import InvalidRequest
+
 CATEGORIES = frozenset(("rate_limit", "overloaded", "server_error", "network", "timeout"))
 """Categories of errors that may pass. The error must be `retryable` too, because some limits last for a day."""
 
@@ -65,3 +67,10 @@ PRESETS: Mapping[str, Retry] = {
     "none": NEVER,
 }
 """The policies by name."""
+
+
+def preset(name: str) -> Retry:
+    """Return the policy of a name. Raises `InvalidRequest` for a name that is not known."""
+    if name not in PRESETS:
+        raise InvalidRequest(f"retry takes {', '.join(PRESETS)}, or a `Retry`; not {name!r}")
+    return PRESETS[name]

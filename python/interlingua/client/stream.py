@@ -4,9 +4,10 @@ is read only as fast as the caller pulls. A stream that is closed, cancelled, or
 once.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
 from interlingua.canonical.model_response import ModelResponse
@@ -17,6 +18,10 @@ from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.reading import Reader, reader
 from interlingua.client.transport import Answer, TransportFailed
 
+if TYPE_CHECKING:
+    from interlingua.canonical.types import StreamEvent
+
+R = TypeVar("R")
 Event = dict[str, Any]
 Response = dict[str, Any]
 _WITHOUT_CONTENT = ("message_start", "usage_update")
@@ -26,19 +31,21 @@ Complete = Callable[[Response, Call, str], ModelResponse]
 """Adds what only the caller of the provider knows of a response; the text is the status of its message."""
 
 
-class Pulled:
+class Pulled(ABC, Generic[R]):
     """The common base of all streams of events, which are pulled one by one.
 
-    A subclass sets `_events`, and overrides `aclose` when it holds more resources."""
+    A subclass sets `_events` and `response`, and overrides `aclose` when it holds more resources."""
 
+    response: R | None = None
+    """The response: complete after the last event, the part that had arrived after `error`, None before."""
     _events: AsyncGenerator[Event, None]
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> "AsyncIterator[StreamEvent]":
         # the generator itself, so that an event costs no additional call
-        return self._events
+        return cast("AsyncIterator[StreamEvent]", self._events)
 
-    async def __anext__(self) -> Event:
-        return await anext(self._events)
+    async def __anext__(self) -> "StreamEvent":
+        return cast("StreamEvent", await anext(self._events))
 
     async def __aenter__(self) -> Self:
         return self
@@ -50,13 +57,26 @@ class Pulled:
         """Discard unread events. May be called any number of times."""
         await self._events.aclose()
 
+    async def final_response(self) -> R:
+        """Read the events that are left, and return the whole response.
 
-class Stream(Pulled):
+        Raises what reading raises, and `RuntimeError` for a stream that was closed before its end.
+        """
+        async for _ in self._events:
+            pass
+        if self.response is None:
+            raise RuntimeError("the stream was closed before its end, so it has no response")
+        return self.response
+
+    @abstractmethod
+    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
+        """Stop the response, from any task. May be called any number of times."""
+
+
+class Stream(Pulled[ModelResponse]):
     """The events of one response. Iterate it once; `response` is the whole response when the stream has ended."""
 
     def __init__(self, attempts: Attempts, complete: Complete, plan: Plan, deadline: float | None) -> None:
-        self.response: ModelResponse | None = None
-        """The response: complete after `message_complete`, the part that had arrived after `error`."""
         self._attempts = attempts
         self._complete = complete
         self._plan = plan

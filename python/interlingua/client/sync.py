@@ -7,9 +7,9 @@ Calls to providers without `await`. An event loop in a thread of its own makes t
 Any number of threads may share one client.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypedDict, TypeVar, Unpack
 
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.model_response import ModelResponse
@@ -17,17 +17,18 @@ from interlingua.client.background import BackgroundLoop
 from interlingua.client.call import GenerateOptions, Limits, StreamOptions, Tracing
 from interlingua.client.client import Client
 from interlingua.client.retry import Retry
+from interlingua.client.stream import Pulled
 from interlingua.client.transport import Transport
 from interlingua.events import Events
 from interlingua.registry import Registry
 from interlingua.router import Health
 
 if TYPE_CHECKING:
+    from interlingua.canonical.types import StreamEvent
     from interlingua.client.tool_loop import RunOptions, ToolRun
     from interlingua.client.tools import ActiveTool
 
-Event = dict[str, Any]
-R_co = TypeVar("R_co", covariant=True)
+R = TypeVar("R")
 
 
 class ClientOptions(TypedDict, total=False):
@@ -37,6 +38,7 @@ class ClientOptions(TypedDict, total=False):
     base_urls: Mapping[str, str] | None
     registry: Registry | None
     limits: Limits | None
+    strict: str | None
     http: Callable[[], Transport] | None
     retry: Retry | str
     health: Health | None
@@ -74,16 +76,16 @@ class SyncClient:
 
     @property
     def health(self) -> Health:
-        """`Client.health`."""
+        """Which models and providers are in cooldown, and until when (`Client.health`)."""
         return self._client.health
 
     @property
     def events(self) -> Events:
-        """`Client.events`."""
+        """The observers of this client (`Client.events`)."""
         return self._client.events
 
     def missing(self, provider: str) -> list[str]:
-        """`Client.missing`."""
+        """What a provider lacks so that this client can call it, as texts (`Client.missing`)."""
         return self._client.missing(provider)
 
     def close(self) -> None:
@@ -97,63 +99,50 @@ class SyncClient:
                 self._loop.close()
 
     def generate(self, request: Any, **options: Unpack[GenerateOptions]) -> ModelResponse:
-        """`Client.generate`."""
+        """Return one response, not streamed. `Client.generate` explains the options, and which errors are raised."""
         return self._loop.run(self._client.generate(request, **options))
 
     def stream(self, request: Any, **options: Unpack[StreamOptions]) -> "SyncStream[ModelResponse]":
-        """`Client.stream`: iterate it once, in one thread."""
+        """Return one response as a stream of events (`Client.stream`). Iterate it once, in one thread."""
         return SyncStream(self._loop, self._client.stream(request, **options))
 
     def run_tools(self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]") -> "ToolRun":
-        """`Client.run_tools`. A tool that is no coroutine function runs in its own thread, and may call this client."""
+        """Call the model and execute the tool calls of its responses, until it has answered (`Client.run_tools`).
+
+        A tool that is no coroutine function runs in its own thread, and may call this client."""
         return self._loop.run(self._client.run_tools(request, tools, **options))
 
     def stream_tools(
         self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]"
     ) -> "SyncStream[ToolRun]":
-        """`Client.stream_tools`: iterate it once, in one thread."""
+        """`run_tools`, with the events of every response as they arrive. Iterate it once, in one thread."""
         return SyncStream(self._loop, self._client.stream_tools(request, tools, **options))
 
 
-class Pulled(Protocol[R_co]):
-    """A stream that is pulled with `await`."""
-
-    @property
-    def response(self) -> R_co | None:
-        """The response, when there is one."""
-        ...
-
-    def __aiter__(self) -> AsyncIterator[Event]: ...
-
-    async def aclose(self) -> None:
-        """Discard unread events."""
-        ...
-
-    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
-        """Stop the response."""
-        ...
-
-
-class SyncStream(Generic[R_co]):
+class SyncStream(Generic[R]):
     """The events of one response. Iterate it once; `response` is the whole response when the stream has ended."""
 
-    def __init__(self, loop: BackgroundLoop, stream: Pulled[R_co]) -> None:
+    def __init__(self, loop: BackgroundLoop, stream: Pulled[R]) -> None:
         self._loop = loop
         self._stream = stream
 
     @property
-    def response(self) -> R_co | None:
+    def response(self) -> R | None:
         """The response: complete after `message_complete`, the part that had arrived after `error`."""
         return self._stream.response
 
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Event:
+    def __next__(self) -> "StreamEvent":
         try:
             return self._loop.run(self._next())
         except StopAsyncIteration:
             raise StopIteration from None
+
+    def final_response(self) -> R:
+        """Read the events that are left, and return the whole response (`Stream.final_response`)."""
+        return self._loop.run(self._stream.final_response())
 
     def __enter__(self) -> Self:
         return self
@@ -172,5 +161,5 @@ class SyncStream(Generic[R_co]):
         The thread that waits for an event gets an `error` event with the part that had arrived, then `Cancelled`."""
         self._loop.call(lambda: self._stream.cancel(reason))
 
-    async def _next(self) -> Event:
+    async def _next(self) -> "StreamEvent":
         return await anext(aiter(self._stream))

@@ -89,6 +89,7 @@ class RunOptions(TypedDict, total=False):
     fallbacks: Sequence[str]
     deadline: float | None
     fail_over_on: Collection[str]
+    strict: str | None
     max_rounds: int
     concurrency: int
     approve: Approve | None
@@ -210,7 +211,7 @@ class _Failed(Exception):
         self.message = message
 
 
-class ToolStream(Pulled):
+class ToolStream(Pulled["ToolRun"]):
     """The events of all responses of a tool run, one response after the other. Iterate it once; `response` is the
     result of the run when it has ended."""
 
@@ -222,7 +223,6 @@ class ToolStream(Pulled):
         clock: Callable[[], float],
         tracing: Tracing | None = None,
     ) -> None:
-        self.response: ToolRun | None = None
         self._tracing = tracing
         self._client = client
         self._job = job
@@ -289,8 +289,9 @@ class ToolStream(Pulled):
                 self._interrupt.demand()
                 stream = self._stream = self._client.stream(self._request(), **options)
                 async with stream:
-                    async for event in stream:
-                        yield names.event(event)
+                    async for events in stream.arriving():
+                        for event in events:
+                            yield names.event(event)
                 self._stream = None
                 response = stream.response
                 if response is None:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from interlingua.access import Key
+from interlingua.access import ANYBODY, Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.gateway import connect, faces, records
@@ -23,7 +23,7 @@ from interlingua.gateway.gateway import Gateway, Operation
 from interlingua.gateway.guard import Guard
 from interlingua.gateway.inspector import paths
 from interlingua.gateway.metrics import CONTENT_TYPE
-from interlingua.gateway.refusals import Refused
+from interlingua.refusals import Refused
 
 
 def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIApp:
@@ -31,23 +31,35 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
 
     def refusal(request: Request, problem: InterlinguaError) -> Response:
         if request.url.path.startswith(connect.PREFIX):
-            return connect.error_response(request, problem)
+            return connect.refusal(gateway, request, problem)
         return gateway.error_response(request, faces.of(request), problem)
 
     def is_served(method: str, path: str) -> bool:
         scope = {"type": "http", "method": method, "path": path}
         return any(route.matches(scope)[0] is Match.FULL for route in of_faces)
 
-    async def other_path(request: Request, problem: Exception) -> Response:
+    def methods_at(path: str) -> list[str]:
+        """The methods of a path; none where the gateway has no such path."""
+        provider, _, rest = path.removeprefix("/").partition("/")
+        is_below = gateway.registry.is_provider(provider)
+        scope = {"type": "http", "method": "", "path": f"/{rest}" if is_below else path}
+        matching = [route for route in (of_faces if is_below else own) if route.matches(scope)[0] is not Match.NONE]
+        return sorted({method for route in matching if isinstance(route, Route) for method in route.methods or ()})
+
+    async def other_path(request: Request, _: Exception) -> Response:
         if gateway.passing is not None:
             response = await gateway.passing.answer(request, faces.of(request), partial(is_served, request.method))
             if response is not None:
                 return response
-        status = problem.status_code if isinstance(problem, HTTPException) else 404
-        return refusal(request, _unknown_operation(request, status, stored=gateway.objects is not None))
+        if methods := methods_at(request.url.path):
+            response = refusal(request, _wrong_method(request, methods))
+            response.headers["allow"] = ", ".join(methods)
+            return response
+        return refusal(request, _unknown_operation(request, stored=gateway.objects is not None))
 
     of_faces = faces.routes(gateway)
     routes = all_routes(gateway, of_faces)
+    own = [route for route in routes if isinstance(route, Route)]
     app = Starlette(routes=routes, exception_handlers={HTTPException: other_path})
     app.router.redirect_slashes = False
     return Guard(_with_table(operations_of(routes), app), refusal, names, gateway.in_flight)
@@ -88,11 +100,16 @@ def _with_table(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) -
     return answer
 
 
-def _unknown_operation(request: Request, status: int, *, stored: bool) -> Refused:
+def _wrong_method(request: Request, methods: Sequence[str]) -> Refused:
+    message = f"{request.url.path[:200]} is served with {', '.join(methods)}, not with {request.method[:20]}"
+    return Refused("invalid_request", message, 405)
+
+
+def _unknown_operation(request: Request, *, stored: bool) -> Refused:
     operations = [f"{method} {path}" for method, path in faces.likely_operations(request, stored=stored)]
-    operation = f"{request.method} {request.url.path[:200]}"
-    message = f"this gateway does not serve {operation}; there are {', '.join(dict.fromkeys(operations))}"
-    return Refused("not_found", message, status, code=faces.UNKNOWN_OPERATION.get(faces.of(request), ""))
+    operation = f"{request.method[:20]} {request.url.path[:200]}"
+    message = f"this gateway does not serve {operation}; it serves {', '.join(dict.fromkeys(operations))}"
+    return Refused("not_found", message, 404, code=faces.UNKNOWN_OPERATION.get(faces.of(request), ""))
 
 
 def _own_routes(gateway: Gateway) -> list[BaseRoute]:
@@ -105,8 +122,9 @@ def _own_routes(gateway: Gateway) -> list[BaseRoute]:
         return {"calls": await records.list_records(gateway, key.tenant)}
 
     async def metrics(request: Request) -> Response:
-        await gateway.caller(request)
-        return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
+        key = await gateway.caller(request)
+        tenant = None if key is ANYBODY or key.all_metrics else key.tenant
+        return Response(gateway.metrics.text(tenant), headers={"content-type": CONTENT_TYPE})
 
     async def root(request: Request) -> Response:
         return paths.page() if "text/html" in request.headers.get("accept", "") else await alive(request)

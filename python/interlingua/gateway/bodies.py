@@ -13,9 +13,8 @@ from typing import Any, TypeVar, cast
 
 from starlette.requests import Request
 
-from interlingua.canonical.errors import Cancelled
 from interlingua.client.threads import done
-from interlingua.gateway.refusals import Refused
+from interlingua.refusals import Refused, client_gone
 
 T = TypeVar("T")
 
@@ -63,10 +62,9 @@ async def _received(request: Request, limit: int) -> bytes:
             async with asyncio.timeout(min(PATIENCE_S, end - clock())):
                 message = await request.receive()
         except TimeoutError:
-            text = f"the body stopped for {PATIENCE_S:.0f} s before its end, or took more than {WHOLE_PATIENCE_S:.0f} s"
-            raise Refused("timeout", text, 408) from None
+            raise body_too_slow() from None
         if message["type"] == "http.disconnect":
-            raise Cancelled("the client went away while it sent the body")
+            raise client_gone("while it sent the body")
         length += len(message["body"])
         if length > limit:
             raise _too_long(limit)
@@ -82,18 +80,30 @@ def _encodings(request: Request) -> list[str]:
     for word in encodings:
         if word not in _DECODERS:
             known = ", ".join(_DECODERS)
-            raise Refused("invalid_request", f"bodies may be encoded as {known}; not as {word[:40]!r}", 415)
+            raise Refused(
+                "invalid_request",
+                f"the content encoding {word[:40]!r} is not supported; use one of {known}, or none",
+                415,
+            )
     if len(encodings) > 1:
-        raise Refused("invalid_request", "a body may be encoded once", 415)
+        raise Refused("invalid_request", "the body has several content encodings; use one", 415)
     return encodings
 
 
+def body_too_slow() -> Refused:
+    """The refusal of a body that does not arrive in time."""
+    text = (
+        f"the body arrived too slowly: {PATIENCE_S:.0f} s without a byte, or more than {WHOLE_PATIENCE_S:.0f} s in all"
+    )
+    return Refused("timeout", text, 408)
+
+
 def _too_long(limit: int) -> Refused:
-    return Refused("invalid_request", f"the body is longer than {limit} bytes", 413)
+    return Refused("invalid_request", f"the body is longer than {limit} bytes, the limit of this gateway", 413)
 
 
 def _damaged(encoding: str) -> Refused:
-    return Refused("invalid_request", f"the body is no {encoding} data", 400)
+    return Refused("invalid_request", f"the body is not valid {encoding}, which its content encoding states", 400)
 
 
 _ZSTD_PIECE = 512
@@ -211,7 +221,7 @@ async def unless_ended(leaving: Awaitable[Any], work: Awaitable[T]) -> T:
     except asyncio.CancelledError:
         # it is our own cancellation, unless other code cancelled the task as well
         if cancelled_here and task.uncancel() <= cancellations_before:
-            raise Cancelled("the client went away before its answer was there") from None
+            raise client_gone("before its answer was complete") from None
         raise
     finally:
         works = False

@@ -27,7 +27,7 @@ from interlingua.client.call import Answered
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.gateway import Gateway, unless_gone
 from interlingua.gateway.generating import allowed, record_answer
-from interlingua.gateway.refusals import Refused, not_found
+from interlingua.refusals import Refused, not_found
 from interlingua.v1 import service_pb2 as service
 from interlingua.verbs.failures import status_of
 
@@ -81,7 +81,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
     async def list_models(_: Request, key: Key, message: service.ListModelsRequest) -> Message:
         models = gateway.verbs.list_models(message)
-        usable = [model for model in models.models if key.may_use(model.id)]
+        usable = [model for model in models.models if key.may_use(model.id, gateway.registry.is_priced)]
         return service.ListModelsResponse(models=usable, adapters=models.adapters)
 
     verbs: dict[str, Verb] = {
@@ -100,24 +100,24 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
             try:
                 key = await gateway.caller(request)
                 if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-                    text = f"the content type is to be {_JSON}; with curl: -H 'content-type: {_JSON}'"
-                    return _no_call(415, text, **{"accept-post": _JSON})
+                    text = f"the content type must be {_JSON}; with curl: -H 'content-type: {_JSON}'"
+                    return _no_call(gateway, request, 415, text, **{"accept-post": _JSON})
                 message = _parse(await read_body(request, gateway.limits.body), input_type)
                 result = await verb(request, key, message)
                 headers = dict(getattr(request.state, "headers", {}))
                 return Response(json_format.MessageToJson(result, indent=None), 200, headers, _JSON)
             except Exception as problem:  # noqa: BLE001 each is written as an error of Connect
-                return error_response(request, gateway.as_our_error(problem))
+                return refusal(gateway, request, gateway.as_our_error(problem))
 
         return answer
 
     async def unknown(request: Request) -> Response:
         name = request.path_params["name"]
         if name in verbs:
-            return _no_call(405, "a verb is called with POST", allow="POST")
+            return _no_call(gateway, request, 405, "call a verb with POST", allow="POST")
         names = ", ".join(verbs)
-        problem = not_found(f"the service has no such verb over HTTP; it has {names}. Streams are served over gRPC")
-        return error_response(request, problem, "unimplemented")
+        problem = not_found(f"there is no such verb over HTTP; use {names}, or gRPC for streams")
+        return refusal(gateway, request, problem, "unimplemented")
 
     return [
         *(Route(f"{PREFIX}{name}", operation(name, verb), methods=["POST"]) for name, verb in verbs.items()),
@@ -125,8 +125,9 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
     ]
 
 
-def _no_call(status: int, message: str, **headers: str) -> Response:
+def _no_call(gateway: Gateway, request: Request, status: int, message: str, **headers: str) -> Response:
     """The response to an HTTP request that is not a call of Connect. Connect has no code for it."""
+    gateway.note_refusal(request, CANONICAL, status, "invalid_request")
     return Response(json.dumps({"code": "unknown", "message": message}), status, headers, _JSON)
 
 
@@ -141,7 +142,7 @@ async def _generate(
     call = running.call
     try:
         with gateway.in_flight.cut_off():
-            choice = allowed(await gateway.verbs.choose(message), key)
+            choice = allowed(await gateway.verbs.choose(message), key, gateway.registry)
             call.asked_model = message.target or choice.request.get("model")
             call.record_choice(choice)
             running.changed()
@@ -164,16 +165,20 @@ async def _generate(
     return answer
 
 
-def error_response(request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
-    """A failure in the format of Connect: the HTTP status, and a JSON body with the code, the message and the
-    details."""
+def refusal(gateway: Gateway, request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
+    """A failure in the format of Connect: the HTTP status, and a JSON body with the code, the message and the details.
+    It is logged, unless its call has a record."""
     status = status_of(problem)
     code_name = code or _code_name(status.code)
     body = {"code": code_name, "message": status.message, "details": [_detail(detail) for detail in status.details]}
-    headers = dict(getattr(request.state, "headers", {})) | {"content-type": _JSON}
+    of_record = getattr(request.state, "headers", None)
+    headers = (of_record or {}) | {"content-type": _JSON}
     if isinstance(problem, Refused) and (wait := problem.to_dict().get("retry_after")) is not None:
         headers["retry-after"] = str(max(1, round(wait)))
-    return Response(json.dumps(body), _STATUSES.get(code_name, 500), headers)
+    http_status = _STATUSES.get(code_name, 500)
+    if of_record is None:
+        gateway.note_refusal(request, CANONICAL, http_status, problem.to_dict()["category"])
+    return Response(json.dumps(body), http_status, headers)
 
 
 def _code_name(code: int) -> str:
@@ -194,21 +199,25 @@ def _parse(body: bytes, kind: Any) -> Any:
     if not (first := body.lstrip()[:1]):  # an empty body, such as that of curl -d '', is a message without fields
         return message
     if first == b'"':
-        raise InvalidRequest(f"the body must be a {kind.name} as an object", path="")
+        raise InvalidRequest(f"the body must be a JSON object with the fields of {kind.name}", path="")
     try:
         return json_format.Parse(body, message)
     except (json_format.Error, ValueError, RecursionError) as problem:  # the text of the problem may quote content
         text = str(problem)
     path = "".join(f"/{name}" for name in _FIELD.findall(text))
     if text.startswith("Failed to load JSON"):
-        reason = "the body is no JSON, or names a member twice"
+        reason = "the body is not valid JSON, or has a member twice"
     elif unknown := _UNKNOWN_FIELD.search(text):
         fields = unknown[3].replace("'", "")
         reason = f"there is no field {unknown[2]}; {unknown[1]} has {fields}"
     elif "oneof" in text:
-        reason = "of the fields of one oneof only one may be set"
+        reason = "only one field of a oneof may be set"
     else:
-        reason = "the value is not of the type of the field" if path else f"the body must be a {kind.name} as an object"
+        reason = (
+            "the value does not have the type of the field"
+            if path
+            else f"the body must be a JSON object with the fields of {kind.name}"
+        )
     raise InvalidRequest(reason, path=path)
 
 
@@ -218,5 +227,5 @@ def _deadline(request: Request) -> float | None:
     if milliseconds is None:
         return None
     if not _TIMEOUT.fullmatch(milliseconds):
-        raise InvalidRequest("the header connect-timeout-ms holds at most ten digits", path="")
+        raise InvalidRequest("the header connect-timeout-ms must be a number of milliseconds, of at most ten digits")
     return int(milliseconds) / 1000

@@ -23,7 +23,6 @@ from interlingua.canonical.errors import (
     Cancelled,
     InterlinguaError,
     InvalidRequest,
-    InvalidWire,
     ProviderError,
     too_deep,
 )
@@ -42,6 +41,7 @@ from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
 from interlingua.gateway.peers import Peers
 from interlingua.gateway.watching import News
+from interlingua.refusals import client_gone, defect, invalid_json, not_an_object
 from interlingua.sessions import Objects
 from interlingua.sessions.marks import microseconds
 from interlingua.verbs.calls import Calls as CallsInFlight
@@ -106,7 +106,7 @@ class Gateway:
         self.news = News()
         self.contents = Contents(inspect) if inspect else None
         """The contents of the last calls; None where contents are not kept."""
-        self.metrics = Metrics(shared=peers is not None)
+        self.metrics = Metrics({row["id"] for row in self.registry.models()}, shared=peers is not None)
         client.health.observe(self.metrics.cooldown)
         self.peers = peers
         """The other workers, which also have records of calls; None where this process serves alone."""
@@ -267,7 +267,9 @@ class Gateway:
         body = await read_body(request, self.limits.body)
         strict = request.headers.get("interlingua-strict")
         if strict is not None and strict not in _STRICT:
-            raise InvalidRequest(f"the header interlingua-strict is one of {', '.join(_STRICT)}, not {strict[:40]!r}")
+            raise InvalidRequest(
+                f"the header interlingua-strict must be one of {', '.join(_STRICT)}, not {strict[:40]!r}"
+            )
 
         if call.content is not None:
             call.content.client(_wire(request, _json_or_text(body)))
@@ -297,10 +299,24 @@ class Gateway:
         """A failure as a provider of the wire would write it."""
         problem = self.as_our_error(problem)
         status, headers, body = failure(problem, self._endpoint_of(request, adapter))
-        if running is not None:
+        if running is None:
+            self.note_refusal(request, adapter, status, problem.to_dict()["category"])
+        else:
             running.end(status, problem)
             headers |= running.headers()
         return Response(body, status, headers | {"content-type": headers.get("content-type", _JSON)})
+
+    def note_refusal(self, request: Request, adapter: str, status: int, category: str) -> None:
+        """Log and count a failed call that has no record: a refused key, an unknown path, too many calls. The entry has
+        the path as it was sent, in the characters of a URL, without its query, and the address of the client."""
+        if category == Cancelled.category:
+            return
+        self.metrics.refused(adapter, category)
+        path = request.scope.get("raw_path", b"").decode("latin-1")[:200]
+        peer = peer_of(request)
+        message = "%s %s %s from %s: %d %s"
+        fields = {"category": category, "peer": peer}
+        _LOG.info(message, adapter, request.method[:20], path, peer, status, category, extra=fields)
 
     def as_our_error(self, problem: Exception) -> InterlinguaError:
         """A failure as one of our errors. Any other exception is a defect: it is logged without its text, which may
@@ -308,11 +324,11 @@ class Gateway:
         if isinstance(problem, RecursionError):
             return too_deep()
         if isinstance(problem, ClientDisconnect):
-            return Cancelled("the client went away")
+            return client_gone()
         if not isinstance(problem, InterlinguaError):
             where = "".join(traceback.format_tb(problem.__traceback__))
             _LOG.error("%s in the gateway\n%s", type(problem).__name__, where)
-            return InterlinguaError("a defect of the gateway; its log tells where")
+            return defect()
         return problem
 
     def _endpoint_of(self, request: Request, adapter: str) -> Endpoint:
@@ -364,6 +380,7 @@ class Running:
             error = problem.to_dict()
             call.category = error["category"]
             call.record_attempts(error.get("attempts", ()), error.get("skipped", ()))
+            call.provider_failed = isinstance(problem, ProviderError)
             if call.content is not None:
                 call.content.error(problem.error if isinstance(problem, ProviderError) else error)
         if call.content is not None:
@@ -375,7 +392,7 @@ class Running:
             "%s %s → %s: %d%s in %.3f s",
             call.adapter,
             call.asked_model or "-",
-            call.model or next(iter((call.route or {}).get("models", ())), "-"),
+            call.tried or "-",
             status,
             f" {call.category}" if call.category else "",
             call.took_s,
@@ -431,9 +448,9 @@ class _StreamResponse(Response):
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
             if self._client_gone:  # the server discards what is sent after the client has gone
-                problem = Cancelled("the client went away")
+                problem = client_gone()
         except OSError:
-            problem = Cancelled("the client went away")
+            problem = client_gone()
         finally:
             watching.cancel()
             await self._stream.aclose()
@@ -473,9 +490,9 @@ def _object(body: bytes) -> Data:
     try:
         value = json.loads(body)
     except InvalidRequest as problem:
-        raise InvalidWire(f"the body is no JSON: {problem.message}", path="") from None
+        raise invalid_json(problem) from None
     if not isinstance(value, dict):
-        raise InvalidWire("the body must be an object", path="")
+        raise not_an_object()
     return value
 
 

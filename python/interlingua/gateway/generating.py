@@ -14,7 +14,7 @@ from interlingua.access import Key
 from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest, NotConfigured, ProviderError
+from interlingua.canonical.errors import OPERATOR_CATEGORIES, InterlinguaError, NotConfigured, ProviderError
 from interlingua.canonical.loss import Entry
 from interlingua.canonical.types import TokenEstimate
 from interlingua.client import Client
@@ -24,7 +24,8 @@ from interlingua.client.stream import Stream
 from interlingua.client.transport import STREAMS
 from interlingua.gateway.calls import Call, severity_counts
 from interlingua.gateway.past import Keeper, Past, keep
-from interlingua.gateway.refusals import Refused, not_found
+from interlingua.refusals import Refused, defect, no_model, not_found
+from interlingua.registry import Registry, names
 from interlingua.router import served
 
 Data = dict[str, Any]
@@ -33,6 +34,7 @@ _PATH_BEGINNINGS = ("v1", "v1beta", "v2", "api", "model")
 """The beginnings of the paths of wires. When one of them is in the place of a provider's name, the base URL of the
 client repeats it."""
 _MAX_ADVISED = 3
+_BAD_GATEWAY = 502
 _RETURNED_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
 _RETURNED_NAMES = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
 """Headers of a provider's response that are returned to a client of the same wire: its limits, and the id of the
@@ -137,7 +139,7 @@ class Generator:
         now = int(self.client.now().timestamp())
 
         def publish() -> Prepared:
-            choice = allowed(decide(), key)
+            choice = allowed(decide(), key, self.registry)
             call.record_choice(choice, mapped=mapped)
             adapter = (
                 generation.adapter if all(self.registry.speaks(m, generation.adapter) for m in choice.models) else None
@@ -163,22 +165,23 @@ class Generator:
         wire's own provider."""
         if provider is not None:
             if not self.registry.is_provider(provider):
-                hint = (
-                    f"; the base URL of this client is to end without /{provider}"
-                    if provider in _PATH_BEGINNINGS
-                    else ""
-                )
-                raise not_found(f"there is no provider {provider!r} here{hint}")
+                if provider in _PATH_BEGINNINGS:
+                    raise not_found(
+                        f"the path begins with /{provider} twice; the base URL of this client must not have it"
+                    )
+                raise not_found(names.unknown_provider(provider).message)
             row = self.registry.provider(provider)
             if adapter != row["adapter"] and adapter not in row.get("other_wires", {}):
                 wires = ", ".join((row["adapter"], *row.get("other_wires", {})))
-                raise not_found(f"{provider} does not speak {adapter}; it speaks {wires}")
+                raise not_found(
+                    f"{provider} does not speak {adapter} but {wires}; call it by a path of these, or name its model without /{provider}"
+                )
         return self.registry.endpoint(adapter=adapter, provider=provider)
 
     def _name(self, request: Data, endpoint: Endpoint) -> str:
         model: str | None = request.get("model")
         if not model:
-            raise InvalidRequest("the request names no model", path="/model")
+            raise no_model()
         return model.removeprefix(f"{endpoint.provider or endpoint.adapter}:")
 
     def _spec(self, name: str, generation: Generation, endpoint: Endpoint) -> tuple[str | None, bool]:
@@ -383,11 +386,9 @@ def _text(chunk: bytes) -> str | None:
     return None if chunk[:1] == b"\0" else chunk.decode("utf-8", "replace")
 
 
-def allowed(choice: Choice, key: Key) -> Choice:
+def allowed(choice: Choice, key: Key, registry: Registry) -> Choice:
     """The choice without the models that a key may not use. Raises `Refused` when no model remains."""
-    models = tuple(model for model in choice.models if key.may_use(model))
-    if not models:
-        raise Refused("permission", f"the key {key.name} may not use {', '.join(choice.models)}", 403)
+    models = key.usable(choice.models, registry.is_priced)
     return choice if len(models) == len(choice.models) else replace(choice, models=models)
 
 
@@ -429,16 +430,33 @@ def returned_headers(answer: Answered, client: Endpoint) -> dict[str, str]:
     }
 
 
+def _for_operator(error: Data, client: Endpoint) -> Data:
+    """The error for a client when a provider refuses the gateway's own key, or has none here. In the words of its own
+    wire the client would read that the key of its call is wrong."""
+    message = error["message"]
+    if "status" in error:
+        message += f". The key of this call is not at fault: the operator of the gateway must check its account at {error['provider']}"
+    return {
+        "category": "server_error",
+        "message": message,
+        "retryable": False,
+        "status": _BAD_GATEWAY,
+        "adapter": client.adapter,  # the status is kept
+    }
+
+
 def failure(problem: Exception, client: Endpoint) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of a failure, as a provider of the client's wire would write them."""
     if isinstance(problem, Refused):
         error = problem.to_dict() | {"adapter": client.adapter}  # its own status is kept
-    elif isinstance(problem, ProviderError):
+    elif isinstance(problem, ProviderError | NotConfigured):
         error = problem.error
+        if error["category"] in OPERATOR_CATEGORIES:
+            error = _for_operator(error, client)
     elif isinstance(problem, InterlinguaError):
         error = problem.to_dict()
     else:
-        error = InterlinguaError("a defect of the gateway; its log tells where").to_dict()
+        error = defect().to_dict()
     wire, _ = translate.to_wire_error(error, client)
     body: Any = wire["body"]
     return wire["status"], dict(wire["headers"]), body.encode() if isinstance(body, str) else json.dumps(body)

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interlingua.canonical.errors import InterlinguaError
-from interlingua.gateway.refusals import Refused
+from interlingua.refusals import Refused, calls_at_limit
 from interlingua.verbs.calls import Calls
 
 Fail = Callable[[Request, InterlinguaError], Response]
@@ -72,15 +72,21 @@ class Guard:
         once = [name for name, _ in scope["headers"] if name in _ONCE]
         if len(once) > len(set(once)):
             return Refused(
-                "invalid_request", "the call has a header twice that says one thing: host, origin or a key", 400
+                "invalid_request",
+                "the call has a header twice that may occur once: host, origin, or one that holds a key",
+                400,
             )
         if self._names is not None and name_of(host) not in self._names:
-            return Refused("permission", "this gateway does not serve the host that the call names", 403)
+            return Refused(
+                "permission",
+                "this gateway is not known by the name in the header host; call it as localhost, or add the name with serve --name",
+                403,
+            )
         origin = headers.get(b"origin")
         if origin is not None and urlsplit(origin.decode("latin-1").lower()).netloc != host:
-            return Refused("permission", "this gateway takes no calls from pages of another origin", 403)
+            return Refused("permission", "this gateway accepts no calls from web pages of another origin", 403)
         if self._calls.full and scope["path"] not in _NOT_COUNTED:
-            message = f"the gateway runs {self._calls.limit} calls, as many as it takes at a time"
+            message = calls_at_limit("gateway", self._calls.limit)
             return Refused("overloaded", message, 503, retry_after=_RETRY_AFTER_S)
         return None
 

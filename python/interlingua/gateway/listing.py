@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from interlingua.access import Key
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.gateway.refusals import not_found
+from interlingua.refusals import not_found
 from interlingua.router import served
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def list_models(gateway: "Gateway", key: Key, adapter: str, provider: str | None
     """The models that a key may use, by the names under which a client of this wire can request them."""
     models: dict[str, Model] = {}
     for name, target in _names(gateway, adapter, provider):
-        if name not in models and (not target or key.may_use(target)):
+        if name not in models and (not target or key.may_use(target, gateway.registry.is_priced)):
             models[name] = _model(gateway, name, target)
     return list(models.values())
 
@@ -51,7 +51,7 @@ def model_named(gateway: "Gateway", key: Key, adapter: str, provider: str | None
     for model in list_models(gateway, key, adapter, provider):
         if model.name == name:
             return model
-    raise not_found(f"there is no model {name[:200]!r} here")
+    raise not_found(f"there is no model {name[:200]!r}; the list of models has the names of all")
 
 
 def find(gateway: "Gateway", key: Key, adapter: str, request: Request) -> Model:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from interlingua.access import Key
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     Cancelled,
@@ -28,8 +29,8 @@ from interlingua.client import Client
 from interlingua.client.answers import ERROR_BODY_LIMIT, whole
 from interlingua.client.call import Limits
 from interlingua.client.transport import TransportFailed
-from interlingua.gateway.bodies import PATIENCE_S, RAW_BODY, unless_ended
-from interlingua.gateway.refusals import Refused
+from interlingua.gateway.bodies import PATIENCE_S, RAW_BODY, body_too_slow, unless_ended
+from interlingua.refusals import Refused, client_gone, not_priced
 from interlingua.verbs.calls import Calls
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ class Passing:
             gateway = self._gateway
             key = await gateway.caller(request)
             provider = target.endpoint.provider or ""
-            if not key.may_use(f"{provider}:*"):
-                raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
+            _demand_passing(key, provider)
             gateway.access.admit(key)
             _refuse_ambiguous(target.path, is_served)
             running = gateway.begin(key, target.endpoint.adapter)
@@ -130,8 +130,8 @@ class Passing:
             raise NotConfigured(provider, "; ".join(missing), adapter=target.endpoint.adapter)
         if connection.signing is not None and not connection.headers:
             raise CannotAdapt(
-                f"calls to {provider} are signed, which takes the whole call: what it has and the gateway has not is not "
-                "passed on without an API key",
+                f"calls to {provider} are signed, and only operations of the gateway can be; set an API key of {provider} "
+                "to pass on others",
                 adapter=target.endpoint.adapter,
             )
         url = connection.url(target.path)
@@ -141,7 +141,9 @@ class Passing:
         if _VERSION.fullmatch(version) and len(steps) > 3 and steps[1] != version and steps[2] == version:
             url = base.removesuffix(f"/{version}") + target.path  # /upload/v1beta/files is next to /v1beta
         if not url.startswith(("http://", "https://")):
-            raise Refused("not_found", f"{provider} is played here: nothing is passed on to it", 404)
+            raise Refused(
+                "not_found", f"{provider} is replayed from recordings here, so no call is passed on to it", 404
+            )
         return url, [(name.encode("latin-1"), value.encode("latin-1")) for name, value in connection.headers.items()]
 
     # ------------------------------------------------------------------------------------------------ sending and responding
@@ -196,6 +198,15 @@ class Passing:
         return response
 
 
+def _demand_passing(key: Key, provider: str) -> None:
+    """Raise `Refused` for a key with which no call is passed on to a provider."""
+    if not key.covers(f"{provider}:*"):
+        message = f"calls to {provider} are passed on only for a key that may use all of its models; {key.name} may not"
+        raise Refused("permission", message, 403)
+    if key.needs_prices:
+        raise not_priced(key.name, "the cost of a call that is passed on", "use another operation")
+
+
 class _Body:
     """The body of a call while it arrives. After the end of the body, it reports when the client goes away."""
 
@@ -222,10 +233,10 @@ class _Body:
                 async with asyncio.timeout(PATIENCE_S):
                     message = await self._receive()
             except TimeoutError:
-                self.problem = Refused("timeout", f"the body stopped for {PATIENCE_S:.0f} s before its end", 408)
+                self.problem = body_too_slow()
                 raise TransportFailed("network", "the client stopped") from None
             if message["type"] == "http.disconnect":
-                self.problem = Cancelled("the client went away while it sent the body")
+                self.problem = client_gone("while it sent the body")
                 raise TransportFailed("network", "the client went away")
             more = message.get("more_body", False)
             if not more:
@@ -274,7 +285,7 @@ class _PassedResponse(Response):
         except Cancelled as cancelled:
             problem = cancelled
         except OSError:
-            problem = Cancelled("the client went away")
+            problem = client_gone()
         except TransportFailed as failed:
             # the response gets no end, so the server closes the connection: a response that broke off must not look
             # complete
@@ -311,8 +322,8 @@ def _refuse_ambiguous(path: str, is_served: Callable[[str], bool]) -> None:
     is_ambiguous = any(step in ("", ".", "..") or ";" in step or step != step.strip() for step in steps)
     if is_ambiguous or not decoded_path.isprintable() or is_served(decoded_path.lower()):
         raise InvalidRequest(
-            "a path that is passed on has no empty steps, none of points alone, no semicolons, no control characters, and "
-            "is none that the gateway serves, spelt in another way"
+            "the path cannot be passed on: it has an empty step, a step of dots alone, a semicolon or a control character, "
+            "or it is a path of the gateway in another spelling"
         )
 
 

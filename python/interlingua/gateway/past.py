@@ -12,10 +12,10 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from interlingua import translate
-from interlingua.access import Refused
 from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.client.call_ids import renamed
+from interlingua.refusals import Refused
 from interlingua.sessions.calls import calls_in
 from interlingua.sessions.messages import status_of
 

@@ -9,7 +9,7 @@ from typing import Any
 from interlingua.canonical import json
 from interlingua.gateway.calls import KEPT, Call, severity_counts
 from interlingua.gateway.gateway import Gateway
-from interlingua.gateway.refusals import not_found
+from interlingua.refusals import not_found
 
 Data = dict[str, Any]
 
@@ -22,7 +22,7 @@ async def record(gateway: Gateway, id: str, tenant: str) -> Data:
     if gateway.peers is not None:
         for answer in await gateway.peers.ask({"tell": "record", "id": id, "tenant": tenant}):
             return json.loads(answer)
-    raise not_found("there is no record of such a call")
+    raise not_found("there is no record of this call; GET /v1/interlingua/calls lists those that there are")
 
 
 async def list_records(gateway: Gateway, tenant: str) -> list[Data]:
@@ -56,7 +56,7 @@ async def content(gateway: Gateway, id: str, tenant: str) -> AsyncIterator[bytes
         answer = await gateway.peers.first_answer({"tell": "content", "id": id, "tenant": tenant})
         if answer is not None:
             return answer
-    raise not_found("there is no record of such a call")
+    raise not_found("there is no record of this call; GET /v1/interlingua/calls lists those that there are")
 
 
 async def answer(gateway: Gateway, question: Mapping[str, Any]) -> AsyncIterator[bytes]:

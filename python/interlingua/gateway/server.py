@@ -23,6 +23,8 @@ from interlingua.gateway.guard import LOOPBACK, is_loopback, name_of
 from interlingua.gateway.head import LimitedConnection
 from interlingua.gateway.ports import bound_socket
 from interlingua.gateway.renewal import renewing
+from interlingua.refusals import UNENCRYPTED
+from interlingua.renewal import check_certificate
 from interlingua.verbs.calls import Calls
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -48,21 +50,7 @@ class Tls:
 
     def check(self) -> None:
         """Raises `InvalidRequest` for files that cannot be read, or that do not belong together."""
-        try:
-            # a key with a password is refused; without this argument, OpenSSL would ask for the password at the
-            # terminal
-            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.certificate, self.key, password="")
-        except OSError as problem:  # ssl.SSLError is a subclass
-            why = (
-                "they are no certificate and its key in PEM" if isinstance(problem, ssl.SSLError) else problem.strerror
-            )
-            raise InvalidRequest(f"cannot use {self.certificate} and {self.key}: {why}") from None
-        if self.client_authority is not None:
-            try:
-                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(self.client_authority)
-            except OSError as problem:
-                why = "it holds no certificates in PEM" if isinstance(problem, ssl.SSLError) else problem.strerror
-                raise InvalidRequest(f"cannot use {self.client_authority}: {why}") from None
+        check_certificate(self.certificate, self.key, self.client_authority)
 
 
 @dataclass
@@ -119,12 +107,12 @@ async def start(
     requires_certificate = tls is not None and tls.client_authority is not None
     if gateway.access.open and not (requires_certificate or is_loopback(host) or anyone):
         raise InvalidRequest(
-            f"without keys the gateway listens on loopback only, not on {host}: give it keys (--keys), or say that anyone may call (--open)"
+            f"without keys the gateway listens on loopback only, not on {host}; give it keys (--keys), or let anyone call (--open)"
         )
     if tls is not None:
         tls.check()
     elif not is_loopback(host):
-        _LOG.warning("no TLS on %s: conversations and keys travel in the clear", host)
+        _LOG.warning(UNENCRYPTED, host)
     app = application(gateway, _names(gateway, host, names))
     config = uvicorn.Config(
         app if traced is None else traced(app),

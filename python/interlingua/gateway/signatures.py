@@ -12,7 +12,7 @@ from hashlib import sha256
 from starlette.requests import Request
 
 from interlingua.client.sigv4 import ALGORITHM, canonical_call, signature
-from interlingua.gateway.refusals import Refused
+from interlingua.refusals import Refused
 
 WINDOW = timedelta(minutes=5)
 """How far the time of a signature may be from that of the server; the same as at AWS."""
@@ -49,7 +49,7 @@ class Signature:
             raise _malformed() from None
         if abs(now - signed_at) > WINDOW:
             minutes = WINDOW // timedelta(minutes=1)
-            message = f"the signature is more than {minutes} minutes from the time of this server; look at the clocks"
+            message = f"the time of the signature is more than {minutes} minutes from that of this server; set the clock of the client"
             raise Refused("authentication", message, 401)
 
     def is_of(self, request: Request, body: bytes, secret: str) -> bool:
@@ -92,5 +92,5 @@ def _covered(values: list[str]) -> str:
 
 
 def _malformed() -> Refused:
-    message = f"the signature is none of version 4 for {SERVICE} over host, x-amz-date and the other x-amz headers, with the body"
+    message = f"the signature must be of version 4, for the service {SERVICE}, over the body, host, x-amz-date and all other x-amz- headers"
     return Refused("authentication", message, 401)

@@ -457,10 +457,7 @@ class Registry:
         written = names.split(text.strip())
         if written is not None and text not in self.aliases and written.provider in self._rows and "," not in text:
             return written
-        targets = self.expand(text, default_provider=default_provider)
-        if len(targets) != 1:
-            raise InvalidRequest(f"{text!r} stands for {len(targets)} models; here only one is allowed")
-        return targets[0]
+        return names.only_one(text, self.expand(text, default_provider=default_provider))
 
     def from_client(self, text: str, provider: str) -> ModelName:
         """Return the model that a client of a provider's wire means: an alias, an id of any provider, or else a model
@@ -501,6 +498,10 @@ class Registry:
         listed = (rows.get(f"{home}:{way}") for home in homes for way in ways)
         row = next((row for row in listed if row is not None), table.get("providers", {}).get(name.provider))
         return cast("Price", {"version": version, **row}) if row is not None else None
+
+    def is_priced(self, model: str) -> bool:
+        """Return whether the newest table prices each answer of a model, however long the prompt is."""
+        return prices.is_complete(self.price(model))
 
     def priced(self, usage: Mapping[str, Any], model: str | None, version: str | None = None) -> Row:
         """Return a copy of a usage with `cost_usd` and `pricing_version`; both are null when the model is unpriced.

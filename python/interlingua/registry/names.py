@@ -190,6 +190,13 @@ def unknown_provider(name: str, meant: Sequence[str] = ()) -> InvalidRequest:
     return InvalidRequest(f"{message}; {did_you_mean(meant)}" if meant else message)
 
 
+def only_one(spec: str, targets: Sequence[ModelName], path: str | None = None) -> ModelName:
+    """Return the target of a spec. Raises `InvalidRequest` when there are several, where only one is allowed."""
+    if len(targets) != 1:
+        raise InvalidRequest(f"{spec!r} stands for {len(targets)} models, and only one is allowed here", path=path)
+    return targets[0]
+
+
 def dsn_variable(provider: str) -> str:
     """Return the environment variable that may hold the DSN of a provider: for `my-box` it is `LLM_MY_BOX`."""
     return "LLM_" + re.sub(r"[^A-Z0-9]", "_", provider.upper())

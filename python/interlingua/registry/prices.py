@@ -85,6 +85,14 @@ def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> str | No
     return text(total.scaleb(-6, _EXACT))
 
 
+def is_complete(price: Mapping[str, Any] | None) -> bool:
+    """Return whether a row prices every answer, also one to a long prompt."""
+    if price is None:
+        return False
+    rates = (price, price["long_prompt"]) if price.get("long_prompt") else (price,)
+    return all("input_per_mtok_usd" in row and "output_per_mtok_usd" in row for row in rates)
+
+
 def text(amount: Decimal) -> str:
     """Return an amount as the contract writes it: plain digits, no exponent, no needless zeros."""
     return format(amount.normalize(_EXACT), "f")

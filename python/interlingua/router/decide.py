@@ -220,8 +220,8 @@ def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str
         raise InvalidRequest(
             f"@{word} is not a known alias or model; the aliases are {known}. Write \\@ for a plain @", path=path
         ) from None
-    if len(targets) > 1 and not policy.get("chains"):
-        raise InvalidRequest(f"@{word} stands for {len(targets)} models; the policy allows one here", path=path)
+    if not policy.get("chains"):
+        names.only_one(f"@{word}", targets, path)
 
 
 # ------------------------------------------------------------------------------------------------ the report

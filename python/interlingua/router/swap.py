@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.registry import names
 from interlingua.router import capable, facts, state
 from interlingua.router.decide import MANUAL_REASON
@@ -49,10 +48,7 @@ def check_swap(
     `routing_constraint_failure` to publish. When it can, `record` is the routing record of the next answer. Raises
     `InvalidRequest` for an unknown model.
     """
-    targets = names.expand_in(catalog, model, catalog.get("aliases", {}))
-    if len(targets) != 1:
-        raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one")
-    target = str(targets[0])
+    target = str(names.only_one(model, names.expand_in(catalog, model, catalog.get("aliases", {}))))
     turn = facts.turn(request)
     pinned = state.pinned(turn, policy or {}, catalog)
     failures = capable.failures(turn, target, catalog, health or {}, capable.moment(now))
@@ -68,7 +64,7 @@ def check_swap(
         }
         return {"allowed": True, "model": target, "active_model": target, "failures": [], "record": record}
     clause = _CLAUSES[failures[0]]
-    if failures[0] == "not_configured" and (lacks := capable.missing(targets[0].provider, catalog)):
+    if failures[0] == "not_configured" and (lacks := capable.missing(target.partition(":")[0], catalog)):
         clause += f" ({lacks})"
     message = f"Cannot swap to {title(target, catalog)}: {clause}. Active model unchanged."
     return {

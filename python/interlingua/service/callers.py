@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Self, cast
 from urllib.parse import unquote
 
-from interlingua.access import Access, Key, Refused, key_of_certificate
+from interlingua.access import Access, Key, key_of_certificate
 from interlingua.client import Client
 from interlingua.service.methods import Context
 from interlingua.sessions import Sessions
@@ -80,7 +80,7 @@ class CallersSessions(Sessions):
     def client(self) -> Client:
         """The client that calls the providers."""
         client = super().client
-        restricted = self._key is not None and self._key.models is not None
+        restricted = self._key is not None and (self._key.models is not None or self._key.needs_prices)
         return cast("Client", _ClientOfKey(client, self._key)) if restricted and self._key is not None else client
 
 
@@ -104,13 +104,5 @@ class _ClientOfKey:
         first, *others = self._allowed((model, *fallbacks))
         return self._client.stream(request, model=first, fallbacks=others, **rest)
 
-    def _allowed(self, models: tuple[str, ...]) -> list[str]:
-        found = [model for model in models if self._key.may_use(model)]
-        if not found:
-            raise not_for(self._key, models)
-        return found
-
-
-def not_for(key: Key, models: Iterable[str]) -> Refused:
-    """Return the error for models that a key may not use."""
-    return Refused("permission", f"the key {key.name} may not use {', '.join(models)}", 403)
+    def _allowed(self, models: tuple[str, ...]) -> tuple[str, ...]:
+        return self._key.usable(models, self._client.registry.is_priced)

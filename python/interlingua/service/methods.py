@@ -19,6 +19,7 @@ import grpc.aio
 from google.protobuf.message import DecodeError, Message
 
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
+from interlingua.refusals import defect
 from interlingua.service.status import trailed
 from interlingua.verbs.calls import Calls
 from interlingua.verbs.failures import status_of
@@ -97,7 +98,7 @@ async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
         # the text of a foreign exception may quote content
         where = "".join(traceback.format_tb(problem.__traceback__))
         _LOG.error("%s in a method of the service\n%s", type(problem).__name__, where)
-        problem = InterlinguaError("internal error of the server; see its log")
+        problem = defect()
     code, message, trailer = trailed(status_of(problem, include_raw=getattr(request, "include_raw", False)))
     try:
         await context.abort(code, message, trailer)

@@ -9,7 +9,6 @@ import asyncio
 import ipaddress
 import logging
 import socket
-import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +21,11 @@ from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from interlingua.access import Access
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import Events
-from interlingua.renewal import Renewed
+from interlingua.refusals import UNENCRYPTED
+from interlingua.renewal import Renewed, check_certificate, read_file
 from interlingua.service.callers import CallersSessions
 from interlingua.service.methods import MAX_MESSAGE_BYTES, handlers
 from interlingua.service.probes import Health, Reflection
@@ -98,20 +97,8 @@ def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> g
 
 
 def _configuration(certificate: Path, key: Path, client_authority: Path | None) -> grpc.ServerCertificateConfiguration:
-    texts = [_read(file) for file in (certificate, key, client_authority) if file is not None]
-    try:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # gRPC does not take a key with a password; without this argument, OpenSSL asks for it at the terminal
-        context.load_cert_chain(certificate, key, password="")
-    except ssl.SSLError:
-        raise InvalidRequest(
-            f"{certificate} and {key} are not a certificate and its key; both must be PEM, the key without a password"
-        ) from None
-    try:
-        if client_authority is not None:
-            context.load_verify_locations(client_authority)
-    except ssl.SSLError:
-        raise InvalidRequest(f"{client_authority} holds no certificates in PEM") from None
+    texts = [read_file(file) for file in (certificate, key, client_authority) if file is not None]
+    check_certificate(certificate, key, client_authority)
     authority = texts[2] if client_authority is not None else None
     return grpc.ssl_server_certificate_configuration([(texts[1], texts[0])], root_certificates=authority)
 
@@ -124,13 +111,6 @@ def _not_of_a_client_that_left(record: logging.LogRecord) -> bool:
         return True
     _LOG.debug("a client left while the response was sent")
     return False
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as problem:
-        raise InvalidRequest(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
 
 
 def is_local(address: str) -> bool:
@@ -266,8 +246,7 @@ async def start(
         raise OSError(f"cannot listen on {address}; {doubt}") from None
     await server.start()
     if credentials is None and not is_local(address):
-        _LOG.warning(
-            "no TLS on %s: conversations are not encrypted, and anyone who reaches it can spend your keys", address
-        )
-    _LOG.info("listening on %s", address if address.startswith("unix") else f"port {port}")
+        _LOG.warning(UNENCRYPTED, address)
+    host = address.rpartition(":")[0]
+    _LOG.info("listening on %s (gRPC)", address if address.startswith("unix") else f"{host} port {port}")
     return Running(server, checks, calls, port, client, routing.events, closes_client)

@@ -18,7 +18,8 @@ from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice, Routing
 from interlingua.client.threads import done
-from interlingua.service.callers import key_of, not_for
+from interlingua.registry import Registry
+from interlingua.service.callers import key_of
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malformed, let_it_finish
 from interlingua.service.methods import stream as _stream
 from interlingua.service.methods import unary as _unary
@@ -105,7 +106,7 @@ class Servicer:
     async def Generate(self, request: service.GenerateRequest, context: Context) -> bytes:
         """Route unless the request names a model, call the provider and return its response."""
         key = key_of(context, self._access)
-        choice = _allowed(await self._verbs.choose(request), key)
+        choice = _allowed(await self._verbs.choose(request), key, self._client.registry)
         self._access.admit(key)
         answer, response = await self._verbs.generate(request, choice, context.time_remaining())
         self._access.record(key, response.get("usage"))
@@ -115,7 +116,7 @@ class Servicer:
     async def GenerateStream(self, request: service.GenerateStreamRequest, context: Context) -> AsyncIterator[Answer]:
         """Do the same as Generate, and return the answer as events."""
         key = key_of(context, self._access)
-        choice = _allowed(await self._verbs.choose(request), key)
+        choice = _allowed(await self._verbs.choose(request), key, self._client.registry)
         self._access.admit(key)
         if choice.decision is not None:
             yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
@@ -163,11 +164,9 @@ class Servicer:
         return self._verbs.list_models(request)
 
 
-def _allowed(choice: Choice, key: Key) -> Choice:
+def _allowed(choice: Choice, key: Key, registry: Registry) -> Choice:
     """Return the choice without the models that a key may not use. Raises `Refused` when none is left."""
-    models = tuple(model for model in choice.models if key.may_use(model))
-    if not models:
-        raise not_for(key, choice.models)
+    models = key.usable(choice.models, registry.is_priced)
     return choice if len(models) == len(choice.models) else replace(choice, models=models)
 
 

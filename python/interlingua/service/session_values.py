@@ -63,7 +63,9 @@ def members(text: str) -> Data:
     given = routing.optional_object(text, "members_json") or {}
     for name in ("messages", "model"):
         if name in given:
-            raise InvalidRequest(f"the session has its own {name}", path=f"/members_json/{name}")
+            raise InvalidRequest(
+                f"the session determines {name}; leave it out of members_json", path=f"/members_json/{name}"
+            )
     try:
         data = translate.load({"messages": [], **given})
     except InvalidRequest as problem:
@@ -74,14 +76,14 @@ def members(text: str) -> Data:
 def client_key(text: str) -> str | None:
     """Return the client key of a call, if it has one. Raises `InvalidRequest` for one that is too long."""
     if len(text) > _LONGEST_KEY:
-        raise InvalidRequest(f"a client key has at most {_LONGEST_KEY} characters", path="/client_key")
+        raise InvalidRequest(f"a client key must have at most {_LONGEST_KEY} characters", path="/client_key")
     return plain_text(text, "client_key") or None
 
 
 def plain_text(text: str, name: str) -> str:
     """Return a text that every database can hold. Raises `InvalidRequest` for one with a NUL."""
     if "\0" in text:
-        raise InvalidRequest("the character U+0000 cannot be stored or searched for", path=f"/{name}")
+        raise InvalidRequest("the text must not contain the character U+0000, which cannot be stored", path=f"/{name}")
     return text
 
 
@@ -101,7 +103,9 @@ def place(token: str) -> SessionInfo | None:
         if datetime.fromisoformat(moment).tzinfo is None or not identity:
             raise ValueError
     except ValueError:
-        raise InvalidRequest("this is not a page token of a list of sessions", path="/page_token") from None
+        raise InvalidRequest(
+            "the page token belongs to no list of sessions; list from the beginning", path="/page_token"
+        ) from None
     return SessionInfo(identity, "", None, None, None, {}, 0, moment, moment, None, None, None, None)
 
 

@@ -17,7 +17,7 @@ from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice
 from interlingua.client.threads import done, size_of
 from interlingua.service import session_values as values
-from interlingua.service.callers import Caller, CallersSessions, caller, not_for
+from interlingua.service.callers import Caller, CallersSessions, caller
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malformed, let_it_finish, stream, unary
 from interlingua.sessions import Appended, Chat, SessionNotFound, SessionStream, appending, turns
 from interlingua.sessions.calls import CANCELLED, FAILED, PENDING, SUCCEEDED
@@ -97,7 +97,7 @@ class SessionServicer:
         if request.member_id:
             found = await sessions.find(values.plain_text(request.member_id, "member_id"))
             if found is None:
-                raise SessionNotFound("there is no such message or tool call")
+                raise SessionNotFound("message or tool call")
         return messages.GetSessionResponse(session=values.session(await sessions.info(found or "")))
 
     @unary
@@ -254,7 +254,7 @@ class SessionServicer:
         """List tool calls."""
         _, sessions = self._called(context)
         if request.status and request.status not in _STATUSES:
-            raise InvalidRequest(f"the status of a call is one of {', '.join(_STATUSES)}", path="/status")
+            raise InvalidRequest(f"status must be one of {', '.join(_STATUSES)}", path="/status")
         chat = sessions.chat(values.plain_text(request.session_id, "session_id"))
         rows = await chat.calls(request.status or None)
         return messages.ListToolCallsResponse(calls=[values.tool_call(row) for row in rows])
@@ -305,7 +305,7 @@ class SessionServicer:
         self, request: messages.WatchSessionRequest, context: Context
     ) -> AsyncIterator[messages.WatchSessionResponse]:
         """Return the events of a session."""
-        _, sessions = self._called(context)
+        who, sessions = self._called(context)
         if request.after_revision < 0:
             raise InvalidRequest("a revision must be 0 or more", path="/after_revision")
         interrupt = Interrupt()
@@ -313,6 +313,7 @@ class SessionServicer:
         try:
             with self.calls.watching(lambda: interrupt.stop("shutdown")):
                 async for one in until(events, interrupt):
+                    self._access.demand_known(who.key)
                     yield values.watched(one, as_json=request.json_output)
         finally:
             await events.aclose()
@@ -360,8 +361,7 @@ async def _read(chat: Chat, size: int, room: int, *, after: str, superseded: boo
 def _demand_allowed(who: Caller, sessions: CallersSessions, model: str) -> None:
     with adapting.field_of_call("model"):
         named = sessions.one_model(model)
-    if not who.key.may_use(named):
-        raise not_for(who.key, [named])
+    who.key.usable((named,), sessions.client.registry.is_priced)
 
 
 def _without_response(event: Data, problem: MessageTooLarge) -> Data:

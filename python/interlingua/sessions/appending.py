@@ -340,7 +340,7 @@ def supersede(change: Change, first: str, by: str) -> None:
     conversation."""
     row = change.rows.message(first)
     if row is None or row.session_id != change.row.id:
-        raise SessionNotFound("there is no such message in this session")
+        raise SessionNotFound("message in this session")
     if row.superseded_by is not None:
         raise _refused("superseded", "/instead_of", "another message has replaced this one already")
     change.rows.supersede(change.row.id, first, by)

@@ -34,7 +34,7 @@ class Change:
         """Lock a session for the transaction, to change it. Raises `SessionNotFound`."""
         row = rows.session(session_id, lock=True)
         if row is None:
-            raise SessionNotFound("there is no such session")
+            raise SessionNotFound
         return cls(rows, row, marks)
 
     def expect(self, revision: int | None) -> None:

@@ -378,7 +378,7 @@ class Chat:
     def _demand(self, rows: Rows) -> SessionRow:
         row = rows.session(self.id)
         if row is None:
-            raise SessionNotFound("there is no such session")
+            raise SessionNotFound
         return row
 
 

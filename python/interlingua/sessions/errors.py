@@ -17,9 +17,13 @@ from interlingua.canonical.errors import InterlinguaError
 
 
 class SessionNotFound(InterlinguaError):
-    """This tenant has nothing with that id. The error does not reveal whether another tenant has."""
+    """This tenant has nothing with that id. The error does not reveal whether another tenant has. `what` names what was
+    looked for."""
 
     category = "not_found"
+
+    def __init__(self, what: str = "session") -> None:
+        super().__init__(f"there is no such {what}")
 
 
 class Conflict(InterlinguaError):

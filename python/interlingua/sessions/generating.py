@@ -283,14 +283,11 @@ class Keeper:
         return {"role": "assistant", "content": content, "metadata": {"model": self.model, "provider": provider}}
 
 
-class SessionStream(Pulled):
+class SessionStream(Pulled[ModelResponse]):
     """The events of one answer of a session. Iterate it once; `response` is the whole response when the stream has
-    ended."""
+    ended, with its message as it is stored."""
 
     def __init__(self, generating: Generating, drafts: Sequence[Message], key: str | None) -> None:
-        self.response: ModelResponse | None = None
-        """The response: complete after `message_complete`, the part that had arrived after `error`. Its message is as
-        it is stored."""
         self._generating = generating
         self._drafts = drafts
         self._key = key

@@ -33,9 +33,9 @@ def read_time(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise InvalidRequest("this date does not exist", path="/created_at") from None
+        raise InvalidRequest("the time must be a date that exists, as RFC 3339 writes it", path="/created_at") from None
     if moment.tzinfo is None:
-        raise InvalidRequest("a time needs an offset, such as Z", path="/created_at")
+        raise InvalidRequest("the time must state its offset, such as Z", path="/created_at")
     return microseconds(moment)
 
 

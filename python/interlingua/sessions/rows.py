@@ -6,6 +6,7 @@ id that does not exist.
 """
 
 from collections.abc import Iterable
+from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -227,6 +228,19 @@ class Rows:
         tenant."""
         found = self._do.ask("SELECT tenant FROM sessions UNION SELECT tenant FROM objects ORDER BY 1")
         return [row[0] for row in found]
+
+    def add_spending(self, key_name: str, day: str, amount: Decimal) -> None:
+        """Add an amount, in USD, to the cost of a key on a day. Others that add to the same row wait."""
+        row = (self.tenant, key_name, day)
+        self._do.run("INSERT INTO spending VALUES (?, ?, ?, '0') ON CONFLICT DO NOTHING", row)
+        where = "WHERE tenant = ? AND key_name = ? AND day = ?"
+        [(cost,)] = self._do.ask(f"SELECT cost_usd FROM spending {where}{self._do.lock}", row)
+        self._do.run(f"UPDATE spending SET cost_usd = ? {where}", (str(Decimal(cost) + amount), *row))
+
+    def spending(self, day: str) -> dict[str, Decimal]:
+        """Return the cost of each key on a day, in USD."""
+        found = self._do.ask("SELECT key_name, cost_usd FROM spending WHERE tenant = ? AND day = ?", (self.tenant, day))
+        return {name: Decimal(cost) for name, cost in found}
 
     def abandoned_turns(self, now: int, limit: int) -> list[str]:
         """Return the ids of sessions with a turn whose lease has ended."""

@@ -15,7 +15,8 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
@@ -24,6 +25,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import SESSION_CREATED, Event, Events
+from interlingua.registry import names
 from interlingua.sessions import transfer, turns
 from interlingua.sessions.appending import Rules
 from interlingua.sessions.bus import Bus
@@ -219,7 +221,7 @@ class Sessions:
         """Return the properties of a session, without its messages. Raises `SessionNotFound`."""
         row = await self.read(lambda rows: rows.session(session_id))
         if row is None:
-            raise SessionNotFound("there is no such session")
+            raise SessionNotFound
         return SessionInfo.of(row)
 
     async def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
@@ -264,6 +266,19 @@ class Sessions:
         while number := await self.write(deleted):
             total += number
         return total
+
+    async def add_spending(self, amounts: Mapping[tuple[str, date], Decimal], day: date) -> dict[str, Decimal]:
+        """Add what keys of a server have spent, by the name of the key and the day, in USD; return what each key has
+        spent on a day, with what others of this database have added. All is stored or nothing."""
+
+        def added(rows: Rows) -> dict[str, Decimal]:
+            for (name, when), amount in sorted(
+                amounts.items()
+            ):  # in one order, so that servers do not block each other
+                rows.add_spending(name, when.isoformat(), amount)
+            return rows.spending(day.isoformat())
+
+        return await (self.write(added) if amounts else self.read(added))
 
     async def tenants(self) -> list[str]:
         """Return all tenants that have anything in the database, for its operator."""
@@ -333,9 +348,7 @@ class Sessions:
     def one_model(self, model: str) -> str:
         """Return the canonical id of a model. Raises `InvalidRequest` for a name that is not known, and for a chain."""
         targets = self.routing.registry.expand(model, aliases=self.routing.policy.get("aliases"))
-        if len(targets) != 1:
-            raise InvalidRequest(f"{model!r} stands for {len(targets)} models; a session has one", path="/model")
-        return str(targets[0])
+        return str(names.only_one(model, targets, "/model"))
 
     def _note(self, event: Event) -> None:
         """Collect the routing events of a turn until the turn is written."""

@@ -52,32 +52,32 @@ class SyncSessions:
         policy: Mapping[str, Any] | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> "SyncChat":
-        """`Sessions.create`."""
+        """Create a session (`Sessions.create`)."""
         work = self._sessions.create(model=model, workspace_path=workspace_path, policy=policy, extra=extra)
         return SyncChat(self._loop, self._loop.run(work))
 
     def open(self, session_id: str) -> "SyncChat":
-        """`Sessions.open`."""
+        """Return the handle of a session that exists (`Sessions.open`)."""
         return SyncChat(self._loop, self._loop.run(self._sessions.open(session_id)))
 
     def latest(self, limit: int = 50, *, after: SessionInfo | None = None, prefix: str = "") -> list[SessionInfo]:
-        """`Sessions.latest`."""
+        """Return sessions, the newest first (`Sessions.latest`)."""
         return self._loop.run(self._sessions.latest(limit, after=after, prefix=prefix))
 
     def find(self, identity: str) -> str | None:
-        """`Sessions.find`."""
+        """Return the id of the session to which a session, a message or a tool call belongs (`Sessions.find`)."""
         return self._loop.run(self._sessions.find(identity))
 
     def import_(self, lines: Iterable[str | bytes], *, keep_ids: bool = False) -> "SyncChat":
-        """`Sessions.import_`."""
+        """Create a session from the lines that `export` returned (`Sessions.import_`)."""
         return SyncChat(self._loop, self._loop.run(self._sessions.import_(lines, keep_ids=keep_ids)))
 
     def delete(self, session_id: str) -> None:
-        """`Sessions.delete`."""
+        """Remove a session with everything that belongs to it (`Sessions.delete`)."""
         self._loop.run(self._sessions.delete(session_id))
 
     def delete_unchanged(self, age: timedelta) -> int:
-        """`Sessions.delete_unchanged`."""
+        """Remove all sessions that have not changed for `age`; return their number (`Sessions.delete_unchanged`)."""
         return self._loop.run(self._sessions.delete_unchanged(age))
 
 
@@ -93,59 +93,59 @@ class SyncChat:
         return repr(self._chat)
 
     def say(self, message: Any, **options: Any) -> ModelResponse:
-        """`Chat.say`."""
+        """Append a message of the user, and return the model's response, which is appended too (`Chat.say`)."""
         return self._loop.run(self._chat.say(message, **options))
 
     def generate(self, **options: Any) -> ModelResponse:
-        """`Chat.generate`."""
+        """Return the model's response to the conversation as it is, and append its message (`Chat.generate`)."""
         return self._loop.run(self._chat.generate(**options))
 
     def stream(self, message: Any = None, **options: Any) -> "SyncStream[ModelResponse]":
-        """`Chat.stream`."""
+        """Return the model's response event by event, as it arrives (`Chat.stream`)."""
         return SyncStream(self._loop, self._chat.stream(message, **options))
 
     def append(
         self, messages: Any, *, key: str | None = None, expected: int | None = None, instead_of: str | None = None
     ) -> Appended:
-        """`Chat.append`."""
+        """Append a message, or a list of them: all, or none (`Chat.append`)."""
         return self._loop.run(self._chat.append(messages, key=key, expected=expected, instead_of=instead_of))
 
     def info(self) -> SessionInfo:
-        """`Chat.info`."""
+        """Return the properties of the session, without its messages (`Chat.info`)."""
         return self._loop.run(self._chat.info())
 
     def history(self, *, superseded: bool = False, after: str = "", limit: int | None = None) -> list[Message]:
-        """`Chat.history`."""
+        """Return the messages in their order, in the current version; reading writes nothing (`Chat.history`)."""
         return self._loop.run(self._chat.history(superseded=superseded, after=after, limit=limit))
 
     def calls(self, status: str | None = None) -> list[ToolCallRow]:
-        """`Chat.calls`."""
+        """Return the tool calls, all or those of a status (`Chat.calls`)."""
         return self._loop.run(self._chat.calls(status))
 
     def swap(self, argument: str, **members: Any) -> Swap:
-        """`Chat.swap`."""
+        """Let another model answer from now on, or from the next turn on (`Chat.swap`)."""
         return self._loop.run(self._chat.swap(argument, **members))
 
     def preview(self, *models: str, **members: Any) -> list[dict[str, Any]]:
-        """`Chat.preview`."""
+        """Return what each of some models would lose of this conversation, its tokens and its cost (`Chat.preview`)."""
         return self._loop.run(self._chat.preview(*models, **members))
 
     def fork(self, message_id: str | None = None) -> "SyncChat":
-        """`Chat.fork`."""
+        """Create a session that begins as this one was at a message, by default the last (`Chat.fork`)."""
         return SyncChat(self._loop, self._loop.run(self._chat.fork(message_id)))
 
     def export(self) -> list[str]:
-        """`Chat.export`."""
+        """Return the session as lines of JSON (`Chat.export`)."""
         return self._loop.run(self._chat.export())
 
     def save(self, message_id: str | None = None) -> int:
-        """`Chat.save`."""
+        """Rewrite messages of an older version in the current one: one of them, or all (`Chat.save`)."""
         return self._loop.run(self._chat.save(message_id))
 
     def reprice(self, version: str | None = None) -> list[PriceRow]:
-        """`Chat.reprice`."""
+        """Compute what the answers cost by a table of prices, the newest unless named (`Chat.reprice`)."""
         return self._loop.run(self._chat.reprice(version))
 
     def delete(self) -> None:
-        """`Chat.delete`."""
+        """Remove the session with everything that belongs to it (`Chat.delete`)."""
         self._loop.run(self._chat.delete())

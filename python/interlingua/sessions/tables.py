@@ -8,7 +8,7 @@ tenant.
 
 from typing import Final
 
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of the tables. It is stored in the table `storage_version`; a database with a higher one is not
 opened."""
 
@@ -143,6 +143,14 @@ ADDED: Final = (
     "CREATE INDEX IF NOT EXISTS idx_objects_owner ON objects(tenant, owner_id, position)",
     "CREATE INDEX IF NOT EXISTS idx_objects_previous ON objects(tenant, previous_id)",
     "CREATE INDEX IF NOT EXISTS idx_objects_expires ON objects(expires_at)",
+    # the cost of the calls of a key of a server on a day, UTC (since version 3)
+    """CREATE TABLE IF NOT EXISTS spending (
+  tenant TEXT NOT NULL,
+  key_name TEXT NOT NULL,
+  day TEXT NOT NULL,
+  cost_usd TEXT NOT NULL,
+  PRIMARY KEY (tenant, day, key_name)
+)""",
 )
 
 

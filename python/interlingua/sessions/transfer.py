@@ -30,7 +30,7 @@ def exported(rows: Rows, session_id: str) -> list[str]:
     """Return the lines of a session. Raises `SessionNotFound`."""
     row = rows.session(session_id)
     if row is None:
-        raise SessionNotFound("there is no such session")
+        raise SessionNotFound
     return [json.dumps(line).decode() for line in _lines(rows, row)]
 
 
@@ -77,7 +77,13 @@ def conversation(lines: Sequence[Line]) -> list[Message]:
         present = [migrated({"schema_version": CURRENT, **message}) for message in found]
         return [for_request(message) for message in present if status_of(message) != "partial"]
     except (KeyError, TypeError, AttributeError) as problem:
-        raise InvalidRequest(f"a line is not a line of an export ({type(problem).__name__})") from None
+        raise not_of_an_export(problem) from None
+
+
+def not_of_an_export(problem: Exception) -> InvalidRequest:
+    """Return the error for lines of which one lacks a member, or has one of a wrong type."""
+    lacking = f" (a line lacks {problem.args[0]})" if isinstance(problem, KeyError) else ""
+    return InvalidRequest(f"the lines are not those of an export{lacking}; import what an export has written")
 
 
 def separated(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
@@ -93,7 +99,7 @@ def separated(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
             break
         held.append(line)
     if not first:
-        raise InvalidRequest("the first line must be a session, as export writes it", path="/0")
+        raise InvalidRequest("the first line must be the session, as an export writes it", path="/0")
     yield first, held
 
 
@@ -101,11 +107,11 @@ def imported(rows: Rows, given: Sequence[str | bytes], marks: Marks, rules: Rule
     """Create a session from lines; return the change, which is committed with the transaction."""
     lines = [_read(line, number) for number, line in enumerate(given, start=1) if line.strip()]
     if not lines or lines[0].get("type") != "session":
-        raise InvalidRequest("the first line must be the session", path="/0")
+        raise InvalidRequest("the first line must be the session, as an export writes it", path="/0")
     try:
         return _imported(rows, lines, marks, rules, keep_ids=keep_ids)
     except (KeyError, TypeError, AttributeError) as problem:
-        raise InvalidRequest(f"a line is not a line of an export ({type(problem).__name__} {problem})") from None
+        raise not_of_an_export(problem) from None
 
 
 def _read(line: str | bytes, number: int) -> Line:
@@ -114,7 +120,7 @@ def _read(line: str | bytes, number: int) -> Line:
     except InvalidRequest as problem:
         raise InvalidRequest(f"line {number}: {problem.message}", path=f"/{number - 1}") from None
     if not isinstance(data, dict):
-        raise InvalidRequest(f"line {number} is not a JSON object", path=f"/{number - 1}")
+        raise InvalidRequest(f"line {number} must be a JSON object", path=f"/{number - 1}")
     return data
 
 
@@ -249,12 +255,12 @@ def forked(rows: Rows, session_id: str, message_id: str | None, marks: Marks, ru
     superseded ones are left out."""
     row = rows.session(session_id)
     if row is None:
-        raise SessionNotFound("there is no such session")
+        raise SessionNotFound
     end = row.last_message_id if message_id is None else message_id
     if message_id is not None:
         at = rows.message(message_id)
         if at is None or at.session_id != session_id or at.superseded_by is not None:
-            raise SessionNotFound("there is no such message in this session")
+            raise SessionNotFound("message in this session")
     head, *others = _lines(rows, row)
     head |= {"parent_session_id": row.id, "parent_message_id": end, "created_at": write_time(marks.now())}
     kept = [

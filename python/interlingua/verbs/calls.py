@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 from interlingua.canonical.errors import ProviderError
 from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt, Interrupted
+from interlingua.refusals import calls_at_limit
 
 T = TypeVar("T")
 End = Callable[[], object]
@@ -172,7 +173,7 @@ def _busy(limit: int, wait: float) -> ProviderError:
     return ProviderError(
         {
             "category": "rate_limit",
-            "message": f"the server runs {limit} calls, which is its limit; wait, or use another server",
+            "message": calls_at_limit("server", limit),
             "retryable": True,
             "retry_after": round(wait, 3),
             "code": "max_calls",

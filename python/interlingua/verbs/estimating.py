@@ -6,6 +6,7 @@ from typing import Any
 
 from interlingua import router, translate
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.refusals import no_model
 from interlingua.registry import Registry, prices
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
@@ -33,7 +34,7 @@ def estimate(request: service.EstimateRequest, models: Registry) -> service.Esti
 def _before(conversation: Data, request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
     model = request.model or conversation.get("model")
     if model is None:
-        raise InvalidRequest("name a model, as provider:name", path="/model")
+        raise no_model()
     wire = adapting.wire(request.adapter)
     with adapting.field_of_call("model"):
         endpoint = models.endpoint(model=model, adapter=wire)

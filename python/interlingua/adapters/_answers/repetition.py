@@ -53,14 +53,19 @@ class Repetition:
         """The text in a frame's data; None if the frame has to be decoded."""
         if not self._start or not data.startswith(self._before) or not data.endswith(self._after):
             return None
-        text = data[self._start : self._end]
+        end = data.find('"', self._start)
         if self._between:
-            text, _, member = text.partition(self._between)
+            member = data[end : self._end]
+            if not member.startswith(self._between):
+                return None
             try:
-                self.beside = json.loads(member)
+                self.beside = json.loads(member[len(self._between) :])
             except InvalidRequest:
                 return None
-        return text if text.isprintable() and '"' not in text and "\\" not in text else None
+        elif end != len(data) + self._end:
+            return None
+        text = data[self._start : end]
+        return text if text.isprintable() and "\\" not in text else None
 
 
 def _around(member: str, data: str) -> tuple[str, str]:

@@ -248,7 +248,7 @@ class Writer:
         if not template:
             return None
         open_block.sent += len(text)
-        return self.frame(open_block.name, json.dumps(text).decode().join(template))
+        return self.frame(open_block.name, json.quoted(text).join(template))
 
 
 def model_of(event: Event, endpoint: Endpoint) -> str | None:
@@ -321,13 +321,16 @@ class InTurn:
 
     def due(self, event: Event) -> list[Event]:
         """The events that are due when this event arrives."""
+        kind: str = event["type"]
+        if not self.waiting and kind not in ("block_start", "block_stop"):
+            return [event]
         choice: int = event.get("choice") or 0
         index: int = event.get("index", -1)
         place = (choice, index)
         if place in self.waiting:
             self.waiting[place].append(event)
             return []
-        match event["type"]:
+        match kind:
             case "block_start" if self._places == "all" or (self._places and event["block"]["type"] in _PROSE):
                 if choice in self._open:
                     self.waiting[place] = [event]

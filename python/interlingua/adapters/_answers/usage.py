@@ -5,7 +5,6 @@ The canonical usage counts tokens in disjoint buckets; each wire counts them in 
 places in which each bucket is counted (`Counts`).
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.items import report_not_written
@@ -66,7 +65,7 @@ def count(value: Any) -> int | None:
     return value if value is not None and value >= 0 else None
 
 
-def not_for_an_hour(usage: Mapping[str, Any]) -> int:
+def not_for_an_hour(usage: dict[str, Any]) -> int:
     """The tokens that were written to a cache for less than an hour."""
     created: int = usage.get("cache_creation_input_tokens") or 0
     return max(created - (usage.get("cache_creation_1h_input_tokens") or 0), 0)
@@ -109,7 +108,10 @@ class Counts:
                 value = count(value)
             if value is not None and not usage.get(place.bucket):
                 usage[place.bucket] = value
-        prompt, output = usage["input_tokens"] + usage.pop(MORE, 0), usage["output_tokens"]
+        prompt: int = usage["input_tokens"]
+        output: int = usage["output_tokens"]
+        if MORE in usage:
+            prompt += usage.pop(MORE)
         if reasoning := usage.get("reasoning_tokens"):
             beside: bool | None = endpoint.dialect.get(self.switch) if self.switch else self.beside
             if beside or (beside is None and wire.get("total_tokens") == prompt + output + reasoning):
@@ -117,7 +119,8 @@ class Counts:
             elif reasoning > output:
                 usage["reasoning_tokens"] = output
         if self.with_cache:
-            cached, created = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+            cached: int = usage.get("cached_input_tokens") or 0
+            created: int = usage.get("cache_creation_input_tokens") or 0
             usage["input_tokens"] = max(prompt - cached - created, 0)
         usage["raw"] = wire
         return usage

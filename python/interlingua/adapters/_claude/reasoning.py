@@ -1,6 +1,5 @@
 """Reasoning settings of Anthropic's models: effort, budget and mode as a model accepts them."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.turns import is_thinking
@@ -27,9 +26,7 @@ def chosen(
     return taken
 
 
-def fitted(
-    reasoning: Reasoning, limit: int | None, modes: tuple[str, ...], capabilities: Mapping[str, Any]
-) -> Reasoning:
+def fitted(reasoning: Reasoning, limit: int | None, modes: tuple[str, ...], capabilities: dict[str, Any]) -> Reasoning:
     """Return the reasoning settings that the model accepts: `limit` is that of the response, `modes` are those of the
     wire."""
     efforts = capabilities.get("effort")

@@ -20,7 +20,7 @@ from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_dif
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history import turns as _turns
 from interlingua.adapters._history.order import INSTRUCTIONS, note_disorder
-from interlingua.adapters._history.turns import has_content, messages_of, user_messages
+from interlingua.adapters._history.turns import has_content, messages_of, note_begin, user_messages
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -74,7 +74,7 @@ def messages_from_wire(
     if previous == ASSISTANT and _ends_in_space(messages[-1]):
         reading.must_compare = True
     if user_first and wires and messages[starts[0]]["role"] == ASSISTANT:
-        reading.must_compare = True
+        note_begin(messages[starts[0]], reading)
     if may_differ(reading.must_compare):
         note_disorder(messages, reading.state, by_turn=True)
     return starts

@@ -10,7 +10,9 @@ __all__ = ("SYSTEM", "USER")
 Item = dict[str, Any]
 
 # the places that accept different blocks, besides SYSTEM and USER; the first one is a role of messages
-ASSISTANT, RESULT, DOCUMENT = "assistant", "result", "document"
+ASSISTANT: Final = "assistant"
+RESULT: Final = "result"
+DOCUMENT: Final = "document"
 THINKING_TYPES: Final = ("thinking", "redacted_thinking")
 UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")
 """The types of blocks that accept no cache mark."""

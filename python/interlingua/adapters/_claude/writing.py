@@ -1,6 +1,5 @@
 """The state of a writer: the target, the report, wire ids and names of tools."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
@@ -123,7 +122,7 @@ class Writing(_turns.Writing):
 
     # ------------------------------------------------------------------------------------------ ids
 
-    def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
+    def call_id(self, block: Item, state: dict[str, Any]) -> str:
         """Return the wire id of a call; no other call of the turn has it."""
         wire_id = super().call_id(block, state)
         self._taken.add(wire_id)

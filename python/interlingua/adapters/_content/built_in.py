@@ -48,7 +48,7 @@ class Tool:
 
     __slots__ = ("description", "idle", "kind", "name", "row", "schema", "in_description")
 
-    def __init__(self, kind: str, entry: Item, row: ItemRow, idle: Mapping[str, Any] = NOTHING) -> None:
+    def __init__(self, kind: str, entry: Item, row: ItemRow, idle: dict[str, Any] = NOTHING) -> None:
         self.kind = kind
         self.name: str = entry["name"]
         self.description: str | None = entry.get("description")
@@ -72,7 +72,7 @@ class Tool:
             keep_spelling(state, DEFINITION, kept)
         return item
 
-    def is_still(self, tool: Item, encoding: Mapping[str, Any]) -> bool:
+    def is_still(self, tool: Item, encoding: dict[str, Any]) -> bool:
         """Whether a tool that was read from such a definition is unchanged. After an edit it is an ordinary
         function."""
         if tool["name"] != self.name or (tool.get("kind") or "function") != "function":
@@ -82,13 +82,13 @@ class Tool:
         described = self._describe(encoding.get(DEFINITION) or NOTHING)
         return tool.get("description") == described and tool.get("input_schema") == self.schema
 
-    def put_back(self, wire: Wire, encoding: Mapping[str, Any]) -> Wire:
+    def put_back(self, wire: Wire, encoding: dict[str, Any]) -> Wire:
         """Restore the members of a definition that are kept as a spelling. The same object is changed: it may already
         be marked for the cache."""
         wire.update(encoding.get(DEFINITION) or NOTHING)
         return wire
 
-    def _describe(self, kept: Mapping[str, Any]) -> str | None:
+    def _describe(self, kept: dict[str, Any]) -> str | None:
         text = ", ".join(f"{name}: {arguments_text(kept[name])}" for name in self.in_description if name in kept)
         return f"{self.description}\n\n{{{text}}}" if text else self.description
 

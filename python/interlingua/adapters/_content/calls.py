@@ -7,7 +7,7 @@ that has only functions, a call with free text is written as a call with a singl
 (spec/2-requests.md#free-text-tools).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._engine.items import ItemRow, Member, read_item
@@ -50,7 +50,7 @@ def read_call(row: ItemRow, wire: Any, reading: Reading, canonical: str = "", ki
     Raises TypeError or KeyError for a value that is no call.
     """
     block = read_item(row, wire, {"type": "tool_use", "input": {}, **members}, reading)
-    state: Mapping[str, Any] = block.get("provider_state") or NOTHING
+    state: dict[str, Any] = block.get("provider_state") or NOTHING
     block["id"] = canonical or reading.call(state.get("id") or None, kind or block["name"])
     return block
 

@@ -12,7 +12,7 @@ from interlingua.adapters._engine.kit import NOTHING
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.loss import Path
 
-Choice = Mapping[str, Any]
+Choice = dict[str, Any]
 Fitted = dict[str, Any]
 W = TypeVar("W", bound=Writing)
 
@@ -150,7 +150,7 @@ def _several(
     return {"type": "allowed", "mode": mode, "tools": tools}
 
 
-def may_be_called(request: Mapping[str, Any]) -> set[str]:
+def may_be_called(request: dict[str, Any]) -> set[str]:
     """Return the names of the tools that a choice allows; the names of all tools if it allows none of them."""
     names = {tool["name"] for tool in request["tools"]}
     choice: Choice = request.get("tool_choice") or NOTHING

@@ -91,10 +91,10 @@ def fits(schema: Any, dialect: Dialect, level: int = 0) -> bool:
     members: Schema = schema
     plain = dialect.plain
     for name, value in members.items():
+        if name == "type" and type(value) is str and value in dialect.types:
+            continue
         kind = plain.get(name)
         if type(value) is not kind:
-            if name == "type" and type(value) is str and value in dialect.types:
-                continue
             if not dialect.takes(name, value) or name == dialect.alone:
                 return False
         elif kind is str or (place := dialect.places.get(name)) is None:

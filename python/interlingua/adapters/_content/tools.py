@@ -6,7 +6,7 @@ schemas. A free-text tool is written as a function if the wire has only function
 kept whole: it is written back verbatim, to that provider only.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, Final, TypeVar
 
 from interlingua.adapters._content.calls import ARGUMENT
@@ -25,7 +25,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Tool = dict[str, Any]
-Choice = Mapping[str, Any]
+Choice = dict[str, Any]
 W = TypeVar("W", bound=Writing)
 Of = list[tuple[int, ...]]
 """For each definition on the wire, the positions of the canonical tools that it represents: one, except for a set of
@@ -63,7 +63,7 @@ def is_plain(tool: Tool) -> bool:
 
 
 def write_tools(
-    request: Mapping[str, Any],
+    request: dict[str, Any],
     writing: W,
     write: Callable[[Tool, W, Path], Wire | None],
     read: Callable[[Wire, W], Tool | None],
@@ -79,7 +79,7 @@ def write_tools(
     wires: list[Wire] = []
     of: Of = []
     taken = not writing.refuses("tools")
-    tools = with_native_search(request, writing.endpoint, writing.loss) if taken else request["tools"]
+    tools: list[Tool] = with_native_search(request, writing.endpoint, writing.loss) if taken else request["tools"]
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         kind: str = tool.get("kind") or "function"

@@ -6,7 +6,7 @@ replaced.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from interlingua.canonical.endpoint import Endpoint
@@ -29,7 +29,7 @@ class _Search(NamedTuple):
     location: Data
 
 
-def with_native_search(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> list[Tool]:
+def with_native_search(request: dict[str, Any], endpoint: Endpoint, loss: Loss) -> list[Tool]:
     """Return the tools of a request, with the target's own web search instead of another provider's; report the
     replacement."""
     tools: list[Tool] = request["tools"]
@@ -67,7 +67,7 @@ def _is_foreign(tool: Tool, endpoint: Endpoint) -> bool:
     return tool.get("kind") == "provider" and tool.get("adapter") != endpoint.adapter
 
 
-def _has_room(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
+def _has_room(request: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether the target accepts a web search together with the other parts of the request."""
     if endpoint.adapter == "gemini_generate":
         # models of Gemini accept functions or a search, not both
@@ -78,7 +78,7 @@ def _has_room(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
     return True
 
 
-def _is_chosen(request: Mapping[str, Any], name: str) -> bool:
+def _is_chosen(request: dict[str, Any], name: str) -> bool:
     """Whether the tool choice names a tool; after the replacement it would be another one."""
     choice: Any = request.get("tool_choice")
     if not isinstance(choice, dict):

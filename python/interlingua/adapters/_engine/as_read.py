@@ -10,7 +10,7 @@ A rule names the members that it is about. If they are as they were read, the ru
 spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING
@@ -122,9 +122,9 @@ class AsRead:
         state: dict[str, Any] | None = request.get("provider_state")
         self._request = request
         self._was_kept = False
-        self._read: Mapping[str, Any] = NOTHING
+        self._read: dict[str, Any] = NOTHING
         self.same_origin = self.same_model = state is not None and endpoint.owns(state)
-        self.encoding: Mapping[str, Any] = NOTHING
+        self.encoding: dict[str, Any] = NOTHING
         encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
         if type(encoding) is not dict:
             return

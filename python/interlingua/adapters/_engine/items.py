@@ -116,7 +116,7 @@ class Mark(Protocol):
         """Move a readable mark from `fields`, the members that no row names, to the item; note its spelling in
         `encoding`."""
 
-    def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Any) -> None:
+    def write(self, cache: Item, wire: Wire, encoding: dict[str, Any], path: Path, writing: Any) -> None:
         """Write the mark, or report that it has no place; `path` is that of the mark."""
 
 
@@ -151,7 +151,7 @@ class ItemRow:
 
     def __init__(
         self,
-        tag: Mapping[str, Any],
+        tag: dict[str, Any],
         *members: Member,
         mark: Mark | None = None,
         beside: tuple[str, ...] = (),

@@ -5,7 +5,7 @@ names of tools, and the ids of calls.
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, Final, TypeVar
 
 from interlingua.adapters._engine.as_read import AsRead
@@ -71,7 +71,7 @@ class ToolNames:
         self._begins = re.compile(f"[{first or characters}]")
         self._other = re.compile(f"[^{characters}]")
 
-    def of(self, dialect: Mapping[str, Any]) -> "ToolNames":
+    def of(self, dialect: dict[str, Any]) -> "ToolNames":
         """The names that a provider of this dialect accepts."""
         pattern: str | None = dialect.get("tool_name")
         return self if pattern is None else ToolNames(self.longest, pattern=pattern)
@@ -155,7 +155,7 @@ class Writing:
         self._read = AsRead(source, endpoint)
         self.same_origin = self._read.same_origin
         self.same_model = self._read.same_model
-        self.encoding: Mapping[str, Any] = self._read.encoding
+        self.encoding: dict[str, Any] = self._read.encoding
         self.answering = "message" in source
         self.whole = self.answering and self.same_origin
         self.folds_custom = True
@@ -237,15 +237,15 @@ class Writing:
     @property
     def from_another(self) -> bool:
         """Whether the source was read from this wire, but from another provider of it."""
-        state: Mapping[str, Any] = self.source.get("provider_state") or NOTHING
+        state: dict[str, Any] = self.source.get("provider_state") or NOTHING
         return not self.same_origin and state.get("adapter") == self.endpoint.adapter
 
-    def state_of(self, item: Item) -> Mapping[str, Any]:
+    def state_of(self, item: Item) -> dict[str, Any]:
         """The provider state of an item if it may be replayed here, else an empty one."""
         state: Item | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
 
-    def encoding_of(self, item: Item) -> Mapping[str, Any]:
+    def encoding_of(self, item: Item) -> dict[str, Any]:
         """How an item of this wire was spelt; empty for an item of another origin."""
         state: Item | None = item.get("provider_state")
         if state is None or not (encoding := state.get("encoding")) or not self.endpoint.owns(state):
@@ -265,7 +265,7 @@ class Writing:
         the model."""
         return self.capabilities.get(capability) is True and not self.verbatim(*members)
 
-    def known(self, *members: str) -> Mapping[str, Any]:
+    def known(self, *members: str) -> dict[str, Any]:
         """The known capabilities of the model; empty for members that were written for it."""
         return NOTHING if self.verbatim(*members) else self.capabilities
 
@@ -289,7 +289,7 @@ class Writing:
 
     # ------------------------------------------------------------------------------------------ ids of calls
 
-    def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
+    def call_id(self, block: Item, state: dict[str, Any]) -> str:
         """Return the wire id of a call, and remember it for the result.
 
         It is the id in the `state` of the call if the target accepts that, else a derived one. An id that a provider

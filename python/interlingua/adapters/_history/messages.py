@@ -101,15 +101,13 @@ def other_members(item: Wire, known: Container[str], spellings: Spellings, *plac
 def plain_message(message: Message) -> Wire | None:
     """Write a message that has nothing but one text, as most have: all these wires write it alike. None for any other
     message."""
+    role: str = message["role"]
     content: list[Block] = message["content"]
-    if len(message) == 2 and len(content) == 1 and message["role"] in _PLAIN_ROLES:
+    if len(message) == 2 and len(content) == 1 and role in ("user", "assistant", "system"):
         block = content[0]
-        if len(block) == 2 and block["type"] == "text" and block["text"]:
-            return {"role": message["role"], "content": block["text"]}
+        if len(block) == 2 and block["type"] == "text" and (text := block["text"]):
+            return {"role": role, "content": text}
     return None
-
-
-_PLAIN_ROLES: Final = ("user", "assistant", "system")
 
 
 def first_call(content: list[Block]) -> int:

@@ -47,9 +47,10 @@ def in_order(messages: list[Message], first: int, *, by_turn: bool) -> bool:
         role: str = message["role"]
         content: list[Block] = message["content"]
         if role == "tool":
-            if answered == len(calls) or len(content) != 1 or content[0].get("tool_use_id") != calls[answered]:
+            if answered == len(calls) or len(content) != 1:
                 return False
-            if content[0]["type"] != "tool_result":
+            held: str = content[0]["type"]
+            if held != "tool_result" or content[0]["tool_use_id"] != calls[answered]:
                 return False
             answered += 1
         elif role == "assistant":
@@ -61,10 +62,11 @@ def in_order(messages: list[Message], first: int, *, by_turn: bool) -> bool:
             for block in content:
                 kind: str = block["type"]
                 if kind == "tool_use":
-                    if block["id"] in met:
+                    call: str = block["id"]
+                    if call in met:
                         return False
-                    met.add(block["id"])
-                    calls.append(block["id"])
+                    met.add(call)
+                    calls.append(call)
         elif answered < len(calls):
             return False
         previous = role

@@ -1,6 +1,5 @@
 """Options of both wires of OpenAI: an option with one meaning on both is carried from one wire to the other."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import Wire
@@ -29,14 +28,14 @@ _SHARED_OPTIONS: Final = frozenset(
 )
 
 
-def from_sibling(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
+def from_sibling(request: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether a request was read from the other wire of the same provider."""
     state = request.get("provider_state") or {}
     provider = state.get("provider")
     return provider is not None and provider == endpoint.provider and state["adapter"] == _SIBLINGS[endpoint.adapter]
 
 
-def carry_shared(request: Mapping[str, Any], body: Wire, writing: Target) -> set[tuple[str, str]]:
+def carry_shared(request: dict[str, Any], body: Wire, writing: Target) -> set[tuple[str, str]]:
     """Write the options that have one meaning on both wires of a provider, and return them as pairs of adapter and name
     (spec/2-requests.md#shared-options)."""
     endpoint = writing.endpoint

@@ -2,7 +2,7 @@
 marks, and members of items of any kind."""
 
 import re
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Collection, Container
 from typing import Any, Final
 
 from interlingua.adapters._content.media import (
@@ -137,7 +137,7 @@ class CacheMark:
                     reading.must_compare = True
             return
 
-    def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Target) -> None:
+    def write(self, cache: Item, wire: Wire, encoding: dict[str, Any], path: Path, writing: Target) -> None:
         """Write a mark under the name with which it was read, or under the dialect's name for it."""
         name = encoding.get("cache") or writing.dialect.get("cache_hints")
         loss = writing.loss

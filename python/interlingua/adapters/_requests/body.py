@@ -132,13 +132,12 @@ class Body:
             if not (body.keys().isdisjoint(self.switches[switch]) and body.keys().isdisjoint(listed)):
                 return False
         for name, value in body.items():
-            row = self.rows.get(name)
             apart = name in self._apart
             if apart and value:
                 continue
             if self._is_silent(name, value):
                 silent[name] = {"raw": value}
-            elif apart or not _is_plain(value, row, body):
+            elif apart or not _is_plain(value, self.rows.get(name), body):
                 return False
         return True
 
@@ -255,7 +254,7 @@ def _leave_to_messages(spellings: Wire, request: Request) -> None:
             del spellings[name]
 
 
-def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
+def _inner(body: dict[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
     """Return the object that holds a place, or None, and the name of the place in it. `copied`: the objects on the
     path are copied first, so that the object can be changed: the value of an option belongs to the caller."""
     item: Any = body

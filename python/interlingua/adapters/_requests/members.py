@@ -137,7 +137,7 @@ class BodyMember:
 BodyMembers = dict[str, BodyMember]
 
 
-def wrong_member(adapter: str, options: Mapping[str, Any], rows: BodyMembers) -> InvalidWire | None:
+def wrong_member(adapter: str, options: dict[str, Any], rows: BodyMembers) -> InvalidWire | None:
     """Return the error for a wire's options that hold a member of a wrong type; None if they hold none."""
     found = _misfit(options, rows)
     if found is None:
@@ -146,7 +146,7 @@ def wrong_member(adapter: str, options: Mapping[str, Any], rows: BodyMembers) ->
     return InvalidWire(f"{path[-1]} must be {wanted}", path=pointer(path), adapter=adapter)
 
 
-def _misfit(options: Mapping[str, Any], rows: BodyMembers) -> tuple[tuple[str, ...], str] | None:
+def _misfit(options: dict[str, Any], rows: BodyMembers) -> tuple[tuple[str, ...], str] | None:
     """Return the path of the first member of a wrong type, and the type that it must have. Null is of every type."""
     for name, value in options.items():
         row = rows.get(name)
@@ -398,11 +398,42 @@ def put(body: Wire, inside: str, name: str, value: Any) -> None:
 _NOTHING_ASKED: Final[tuple[Any, ...]] = ([], {})
 
 
+_MEANT: Final = {
+    "contents": "messages",
+    "functions": "tools",
+    "input": "messages",
+    "instructions": "a message of the role system",
+    "max_completion_tokens": "max_output_tokens",
+    "max_tokens": "max_output_tokens",
+    "num_predict": "max_output_tokens",
+    "reasoning_effort": "reasoning",
+    "stop_sequences": "stop",
+    "system": "a message of the role system",
+    "thinking": "reasoning",
+}
+"""What providers call members of a request otherwise; `maxTokens` is looked up as `max_tokens`."""
+
+
+_MEMBERS: Final = (
+    *SEVERITY,
+    *"max_output_tokens messages model parallel_tool_calls reasoning response_format stream tool_choice tools".split(),
+)
+
+
+def _meant(name: str) -> str:
+    """A hint at the member that an unknown one was probably meant to be; empty if none is like it."""
+    from difflib import get_close_matches  # only for a mistake
+
+    words = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    meant = _MEANT.get(words) or next(iter(get_close_matches(words, _MEMBERS, 1, 0.75)), "")
+    return f"; did you mean {meant}?" if meant else ""
+
+
 def report_absent(name: str, value: Any, loss: Loss) -> None:
     """Report a member that the wire does not have, or that this version does not know."""
     severity = SEVERITY.get(name)
     if severity is None:
-        loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
+        loss.drop((name,), "unknown_field", "lost", f"a member that this version does not know{_meant(name)}")
     else:
         code = "cache_hint" if name == "cache" else "unsupported_field"
         loss.drop((name,), code, severity_of(name, value, severity), f"the wire has no {name.replace('_', ' ')}")

@@ -197,20 +197,20 @@ class Table(Body):
         if request.get("options"):
             options_to_wire(request, body, self._options, writing, carried)
 
-    def wrong_type(self, options: Mapping[str, Any], _: Mapping[str, Any]) -> InvalidWire | None:
+    def wrong_type(self, options: dict[str, Any], _: dict[str, Any]) -> InvalidWire | None:
         """Return the error for a request that was read here, if a member with a canonical counterpart has a wrong
         type."""
         return wrong_member(self.adapter, options, self.rows)
 
-    def _keep_names(
-        self, request: Request, encoding: Item, called: Collection[str], dialect: Mapping[str, Any]
-    ) -> None:
+    def _keep_names(self, request: Request, encoding: Item, called: Collection[str], dialect: dict[str, Any]) -> None:
         """Keep the names of tools that the wire does not accept, and those that several tools have. `called` are the
         names in calls."""
         names: set[str] = set()
         again: set[str] = set()
-        for tool in request.get("tools") or ():
-            name: Any = (tool.get("definition") or tool).get("name")
+        tools: list[Item] = request.get("tools") or []
+        for tool in tools:
+            definition: Item = tool.get("definition") or tool
+            name: Any = definition.get("name")
             if type(name) is str:
                 (again if name in names else names).add(name)
         if again:

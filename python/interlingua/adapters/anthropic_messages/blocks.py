@@ -208,9 +208,9 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
 
 
 def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    content = block["content"]
+    content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
-        text = part["text"]
+        text: str = part["text"]
         if text and not text.isspace():  # most results
             result = writing.result_id(block)
             return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}

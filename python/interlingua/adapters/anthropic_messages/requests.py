@@ -215,18 +215,18 @@ def _conversation_to_wire(request: Request, writing: Writing, read: Read | None 
     return body
 
 
-def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
+def _version(encoding: dict[str, Any], endpoint: Endpoint) -> str:
     return _header(encoding, "anthropic-version") or endpoint.dialect.get("api_version") or VERSION
 
 
-def _header(encoding: Mapping[str, Any], name: str) -> str | None:
+def _header(encoding: dict[str, Any], name: str) -> str | None:
     """Return a header that the request had when it was read from this wire."""
     headers = encoding.get("headers")
     value = headers.get(name) if isinstance(headers, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _headers(request: Request, encoding: Mapping[str, Any], endpoint: Endpoint) -> dict[str, str]:
+def _headers(request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> dict[str, str]:
     dialect = endpoint.dialect
     headers = {"content-type": "application/json"}
     if "body_version" not in dialect:
@@ -239,7 +239,7 @@ def _headers(request: Request, encoding: Mapping[str, Any], endpoint: Endpoint) 
     return headers
 
 
-def _betas(encoding: Mapping[str, Any], endpoint: Endpoint) -> str | None:
+def _betas(encoding: dict[str, Any], endpoint: Endpoint) -> str | None:
     return _header(encoding, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
@@ -290,7 +290,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 _BETAS: Final = "anthropic_beta"
 
 
-def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+def _betas_to_wire(encoding: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Write the names of betas into the body, for a cloud that does not forward headers."""
     betas = [name for part in (_betas(encoding, writing.endpoint) or "").split(",") if (name := part.strip())]
     if betas:

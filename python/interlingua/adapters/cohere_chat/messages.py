@@ -5,7 +5,6 @@ An assistant message has parts, a plan next to its calls, and the calls, in this
 calls: the text of the model before its calls is its plan. On every other wire this is an ordinary text.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling
@@ -47,7 +46,6 @@ from interlingua.canonical.loss import Loss, Path
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-_ROLES: Final = (SYSTEM, USER, ASSISTANT, TOOL)
 PLAN: Final = "tool_plan"
 """The place of a text that was read as the plan."""
 _BESIDE: Final = "content"
@@ -65,15 +63,14 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
 def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
     """Read a message by its role. The message of a response (`answer`) has parts where other messages have a text."""
     role = message["role"]
-    if role not in _ROLES:
-        raise ValueError(role)
+    known = _KNOWN[role]
     content = message.get("content")
     if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
-    known = _KNOWN[role]
-    spellings: Spellings = {
-        f"/{name}": {"raw": message[name]} for name in _SILENT if name in known and not message.get(name, True)
-    }
+    spellings: Spellings = {}
+    for name, value in message.items():
+        if not value and name in _SILENT and name in known:
+            spellings[f"/{name}"] = {"raw": value}
     fields = other_members(message, known, spellings)
     read: Message
     if role == TOOL:
@@ -98,7 +95,7 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
-_KNOWN: Final[Mapping[str, frozenset[str]]] = {
+_KNOWN: Final[dict[str, frozenset[str]]] = {
     SYSTEM: frozenset(("role", "content")),
     USER: frozenset(("role", "content")),
     ASSISTANT: frozenset(("role", "content", PLAN, "tool_calls", "citations")),
@@ -155,7 +152,7 @@ _SILENT: Final = ("content", PLAN, "tool_calls", "citations")
 
 
 def _result_from_wire(message: Wire, reading: Reading) -> Message:
-    wire_id = message["tool_call_id"]
+    wire_id: Any = message["tool_call_id"]
     if type(wire_id) is not str:
         raise TypeError("tool_call_id")
     call = reading.take_call(wire_id)

@@ -19,7 +19,10 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
+SYSTEM: Final = "system"
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+TOOL: Final = "tool"
 
 _PART: Final = "part"
 """The place of a document that was read from a message."""

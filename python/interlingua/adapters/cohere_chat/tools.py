@@ -133,10 +133,10 @@ def choice_from_wire(value: Any) -> dict[str, Any] | None:
 # ---------------------------------------------------------------------------------------------- calls
 
 
-def call_from_wire(call: Any, reading: Reading) -> Block:
+def call_from_wire(call: Wire, reading: Reading) -> Block:
     """Read a call from `tool_calls`. A call that cannot be read is kept whole."""
     try:
-        inner = call["function"]
+        inner: Wire = call["function"]
         if len(call) == 3 and call.get("type") == "function" and len(inner) == 2:
             block = plain_call(call.get("id"), inner["name"], inner.get("arguments"), str, reading)
             if block is not None:

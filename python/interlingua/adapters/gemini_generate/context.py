@@ -93,7 +93,10 @@ def generation(model: str, unknown: int) -> int:
 Block = dict[str, Any]
 
 # the places that take different blocks
-SYSTEM, USER, MODEL, RESULT = "system", "user", "model", "result"
+SYSTEM: Final = "system"
+USER: Final = "user"
+MODEL: Final = "model"
+RESULT: Final = "result"
 
 DATA: Final = ("text", "inlineData", "fileData", "functionCall", "functionResponse")
 """The members that name the data of a part."""

@@ -5,7 +5,6 @@ The output of a tool is one object on this wire, where other wires have content
 (spec/adapters/gemini_generate.md#calls). Media of a result are placed after that object, or in the next user content.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.calls import arguments, call_id, read_call
@@ -166,7 +165,7 @@ def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     return write_item(_CALL, block, writing, path)
 
 
-def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
+def wrapped(texts: list[str], is_error: bool, encoding: dict[str, Any]) -> Wire:
     """Return the output of a tool as the object that the wire requires: the reverse of `_unwrapped`."""
     key = "error" if is_error else encoding.get("key", "result")
     if len(texts) == 1:
@@ -444,7 +443,7 @@ def _content_of_result(content: list[Block], writing: Writing, path: Path) -> tu
     return texts, media + moved
 
 
-def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+def _answered(block: Block, writing: Writing, encoding: dict[str, Any], path: Path) -> tuple[str, str | None]:
     """Return the wire name and id of a result's call; for a result that was read without a call, its own."""
     call = writing.calls.get(block["tool_use_id"])
     if call is None:

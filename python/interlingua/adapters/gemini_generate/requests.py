@@ -33,7 +33,6 @@ from interlingua.adapters._requests.rules import (
 )
 from interlingua.adapters.gemini_generate.contents import (
     Read,
-    begins_with_call,
     contents_from_wire,
     contents_to_wire,
     demands_signatures,
@@ -114,10 +113,6 @@ def from_wire_request(
     members.words.update(encoding)
     encoding = members.words
     _address_from_wire(wire, body, endpoint, members.request, encoding)
-    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
-        messages, range(len(messages))
-    ):
-        encoding["call_first"] = True
     must_compare = _is_unusual(members.request, body)
     read = Read(
         body.get("systemInstruction"), contents, starts, Offered(body.get("tools") or [], reading.offered), model

@@ -1,6 +1,5 @@
 """The names and values that both directions use, and the state of writing one body."""
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -56,7 +55,7 @@ class Writing(_writing.Writing):
         self._without_id.clear()
         self.with_ids = True
 
-    def known_call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
+    def known_call_id(self, block: dict[str, Any], state: dict[str, Any]) -> str | None:
         """Return the wire id of a call; None for a call that was read from this wire without an id."""
         self.names[block["id"]] = block["name"]
         if state and "id" not in state and not self.with_ids:

@@ -6,7 +6,6 @@ nothing.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.citations import (
@@ -47,7 +46,10 @@ from interlingua.canonical.loss import Path
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
+SYSTEM: Final = "system"
+USER: Final = "user"
+ASSISTANT: Final = "assistant"
+TOOL: Final = "tool"
 
 # ---------------------------------------------------------------------------------------------------- rows
 
@@ -228,7 +230,7 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
 
 def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
     kind, members = citation["type"], select_members(citation, _CITED)
-    fields: Mapping[str, Any] = writing.state_of(citation).get("fields") or {}
+    fields: dict[str, Any] = writing.state_of(citation).get("fields") or {}
     if writing.encoding_of(citation).get("flat"):
         return {**fields, **members, "type": kind}
     return {**fields, "type": kind, kind: {**fields.get(kind, {}), **members}}

@@ -1,6 +1,5 @@
 """Requests: `to_wire` above `from_wire_request`, and their members other than messages and tools."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import NOTHING, Wire
@@ -91,7 +90,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
 
 
-def _conversation_to_wire(request: Request, writing: Writing, read: Mapping[str, Any] = NOTHING) -> Wire:
+def _conversation_to_wire(request: Request, writing: Writing, read: dict[str, Any] = NOTHING) -> Wire:
     """Write messages and tools. If they were just `read` from a body, keep what is written differently."""
     body: Wire = {"messages": messages_to_wire(request, writing, read=read.get("messages"))}
     if not read:
@@ -133,7 +132,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     body[spellings if spellings in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
 
-def _usual_limit(dialect: Mapping[str, Any]) -> str:
+def _usual_limit(dialect: dict[str, Any]) -> str:
     return dialect.get("token_limit") or _LIMITS[0]
 
 

@@ -137,7 +137,7 @@ def _types(request: dict[str, Any], writing: Writing) -> Collection[str]:
     return ALL if taken is None else taken
 
 
-def _unthinking(reasoning: Mapping[str, Any]) -> bool:
+def _unthinking(reasoning: dict[str, Any]) -> bool:
     """Whether the caller turned reasoning off."""
     return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
 

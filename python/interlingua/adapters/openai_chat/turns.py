@@ -261,7 +261,7 @@ _OF_SOURCE: Final = frozenset(("kind", "data"))
 _OF_SOUND: Final = BLOCK_MEMBERS | {"source", "transcript"}
 
 
-def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
+def audio_to_wire(block: Block, state: dict[str, Any]) -> Wire:
     """Return the `audio` member of an answer."""
     audio: Wire = {**state.get("fields", NOTHING), "id": state["id"], "data": block["source"]["data"]}
     if "transcript" in block:
@@ -269,7 +269,7 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
     return audio
 
 
-def _turn_to_wire(turn: _Turn, state: Mapping[str, Any]) -> Wire:
+def _turn_to_wire(turn: _Turn, state: dict[str, Any]) -> Wire:
     """Write a message whose blocks are sorted into its members; `state` is its provider state, if that may be replayed
     here."""
     writing, path, members = turn.writing, (*turn.path, "content"), turn.members
@@ -296,7 +296,7 @@ def _turn_to_wire(turn: _Turn, state: Mapping[str, Any]) -> Wire:
     return wire
 
 
-def _content_of(turn: _Turn, state: Mapping[str, Any], path: Path) -> Any:
+def _content_of(turn: _Turn, state: dict[str, Any], path: Path) -> Any:
     """The member `content` of a message. A history has no empty message: the content of one is filled."""
     writing, members = turn.writing, turn.members
     written = as_content([part for _, part in members["content"]])
@@ -380,7 +380,7 @@ def _has_text(part: Wire) -> bool:
     return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
 
 
-def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> None:
+def _reasoning_members(turn: _Turn, wire: Wire, encoding: dict[str, Any]) -> None:
     writing, path, texts = turn.writing, (*turn.path, "content"), turn.members[_TEXTS]
     words = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
     if words:

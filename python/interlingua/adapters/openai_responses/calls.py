@@ -38,7 +38,7 @@ _STATE: Final = ("provider_state",)
 """The canonical member for wire members without a canonical meaning."""
 
 
-def item_id(known_id: str | None, prefix: str, state: Mapping[str, Any], writing: Writing, *seed: Any) -> Any:
+def item_id(known_id: str | None, prefix: str, state: dict[str, Any], writing: Writing, *seed: Any) -> Any:
     """Return the id that an item had when it was read. In an answer, an item without one gets an id derived from its
     content, unless this provider sent it without an id."""
     if known_id is None and (writing.answer or (writing.answering and not state)):
@@ -82,12 +82,12 @@ def _write_status(block: Block, writing: Writing, _: Path) -> Any:
 # ---------------------------------------------------------------------------------------------------- functions and free text
 
 
-def _encoding(block: Block, writing: Writing) -> Mapping[str, Any]:
+def _encoding(block: Block, writing: Writing) -> dict[str, Any]:
     """Return the spelling of a call: as it was read, or, in an answer, as the client declared the tool."""
     encoding = writing.encoding_of(block)
     if NAMESPACE in encoding or BUILT_IN in encoding or not writing.answering:
         return encoding
-    offered = writing.endpoint.spellings.get(block["name"]) or NOTHING
+    offered: Block = writing.endpoint.spellings.get(block["name"]) or NOTHING
     return NOTHING if offered.get(NAMESPACE) == DEFAULT else offered  # clients know its tools only by their names
 
 

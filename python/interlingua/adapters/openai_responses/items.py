@@ -104,7 +104,7 @@ class _Turn:
         self.of[-1].append(self.first + index)
 
 
-def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
+def _begins(state: dict[str, Any], encoding: dict[str, Any]) -> bool:
     """Whether a block is the first of a message item: only the first one has the members of the item."""
     if "id" in state or encoding.get(_STARTS):
         return True
@@ -117,7 +117,7 @@ _OF_ITEM: Final = "item/"
 """Prefix for the name of an item's member that its first part has as well."""
 
 
-def _is_of_part(name: str, fields: Mapping[str, Any]) -> bool:
+def _is_of_part(name: str, fields: dict[str, Any]) -> bool:
     return name in _OF_PARTS or _OF_ITEM + name in fields
 
 
@@ -272,12 +272,12 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
 _OF_REASONING: Final = OF_THINKING | {"signature"}
 
 
-def _is_plain(dialect: Mapping[str, Any]) -> bool:
+def _is_plain(dialect: dict[str, Any]) -> bool:
     """Whether the provider's models reason in plain text, which needs no signature."""
     return dialect.get("plain_reasoning") is True
 
 
-def _words(text: str, dialect: Mapping[str, Any]) -> Wire:
+def _words(text: str, dialect: dict[str, Any]) -> Wire:
     """Return the text of reasoning in its place on the wire: in full, or as a summary."""
     if _is_plain(dialect):
         return {"summary": [], "content": [{"type": "reasoning_text", "text": text}]}
@@ -341,7 +341,7 @@ def is_of_others(item: Wire, reading: Reading) -> bool:
     """
     kind = item.get("type")
     if kind is None or kind == "message":
-        return is_message(item) and item.get("role") in _OTHERS
+        return item.get("role") in _OTHERS and is_message(item)
     if kind == "function_call" or kind == "reasoning":
         return False
     if kind == "function_call_output" or kind == "custom_tool_call_output":

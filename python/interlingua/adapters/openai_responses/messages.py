@@ -5,7 +5,7 @@ A run of items that a model produced is one assistant message. Messages of other
 one item.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final
@@ -13,7 +13,7 @@ from typing import Any, Final
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, PREFILL
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, arguments_text, malformed, state_of, within
 from interlingua.adapters._engine.spelling import Spellings, lone_text
-from interlingua.adapters._engine.verbatim import Items, came_of, keep_spellings
+from interlingua.adapters._engine.verbatim import Items, came_of, keep_spellings, may_differ
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history.envelope import MARK
 from interlingua.adapters._history.messages import (
@@ -215,7 +215,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
 def _speak_json(request: Request, writing: Writing) -> bool:
     """Whether the first message must stay among the items to provide the word JSON: the provider looks for the word
     only there, and no other message contains it (spec/2-requests.md#form-word)."""
-    wanted: Mapping[str, Any] = request.get("response_format") or NOTHING
+    wanted: dict[str, Any] = request.get("response_format") or NOTHING
     if not is_any_json(wanted) or writing.same(JSON_UNMENTIONED, "response_format"):
         return False
     return not mentions_json([message["content"] for message in request["messages"][1:]])
@@ -392,17 +392,22 @@ def input_from_wire(
     plain = reading.endpoint.dialect.get("plain_reasoning") is True
     turn: list[Block] | None = None
     assistant_before = False
+    disorder = False  # other items are between calls and their results
     position = 0
     try:
         for position, item in enumerate(items):  # an error names the position
             if position < passed:
                 continue
             if is_of_others(item, reading):
-                messages.append(_message_from_wire(item, reading))
+                message = _message_from_wire(item, reading)
+                disorder = disorder or (message["role"] != "tool" and bool(reading.open))
+                messages.append(message)
                 reading.counts.append(1)
                 reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
                 turn, assistant_before = None, False
                 continue
+            if turn is None:
+                disorder = disorder or bool(reading.open)
             blocks = item_from_wire(item, reading, starts=assistant_before)
             reading.counts.append(len(blocks))
             is_a_message = "role" in item and is_message(item)
@@ -417,8 +422,9 @@ def input_from_wire(
     except UNREADABLE as problem:
         raise malformed("the item", ("input", position), NAME) from problem
     reading.must_compare = reading.must_compare or _ends_in_reasoning(turn)
-    stored = partial(_stored, messages, continued, reading.endpoint)
-    note_disorder(messages, reading.state, by_turn=True, stored=stored)
+    if may_differ(reading.must_compare or disorder or bool(reading.open)):
+        stored = partial(_stored, messages, continued, reading.endpoint)
+        note_disorder(messages, reading.state, by_turn=True, stored=stored)
     return messages
 
 

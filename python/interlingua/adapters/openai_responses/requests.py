@@ -1,6 +1,5 @@
 """Requests: `to_wire` above `from_wire_request`, and their members other than input and tools."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
@@ -132,7 +131,7 @@ def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
         body[name] = value
 
 
-def _input(items: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire]:
+def _input(items: list[Wire], encoding: dict[str, Any]) -> str | list[Wire]:
     if encoding.get("input") == "string" and len(items) == 1:
         item = items[0]
         if len(item) == 2 and item.get("role") == "user" and isinstance(item.get("content"), str):

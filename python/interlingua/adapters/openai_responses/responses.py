@@ -1,6 +1,5 @@
 """Responses: `to_wire_response` writes the body of this provider, `from_wire_response` reads one."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
@@ -40,7 +39,6 @@ _ENDS: Final = answers.Ends(
         "cancelled": "cancelled",
     },
     {"stop_sequence": "completed", "tool_calls": "completed", "refusal": "completed"},
-    (),
     other="incomplete.other",
     by_text=True,
 )
@@ -238,7 +236,7 @@ def _logprobs(content: list[Block]) -> list[Any]:
     return found
 
 
-def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
+def finish_from_wire(body: dict[str, Any], content: list[Block]) -> str:
     """Return the finish reason: the wire has no single value for it. The content decides if there are calls to
     execute."""
     status = body.get("status")

@@ -111,7 +111,7 @@ class Writing(Target):
         """Return a text of the writer's own for the wire."""
         return {"type": "input_text", "text": text}
 
-    def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
+    def call_id(self, block: dict[str, Any], state: dict[str, Any]) -> str:
         """Return the wire id of a call."""
         kind = self.calls[block["id"]] = block.get("kind") or "function"
         wire_id = super().call_id(block, {} if block["id"] in self.apart else state)

@@ -10,7 +10,6 @@ Clients may put their tools into an item `additional_tools` at the head of the i
 spelling that names the item.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._content.built_in import BUILT_IN
@@ -107,7 +106,7 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
     return True
 
 
-def name_in_namespace(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
+def name_in_namespace(name: str, encoding: dict[str, Any], writing: Writing) -> str | None:
     """Return the name within its namespace of a tool or a call of this wire; None where it has no namespace, or has
     left it."""
     namespace = encoding.get(NAMESPACE)
@@ -368,7 +367,7 @@ def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
             return tool
 
 
-def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None = None) -> list[Tool]:
+def tools_from_wire(wires: list[Wire], reading: Reading, taken: set[str] | None = None) -> list[Tool]:
     """Read all tools, including those of namespaces; `taken` holds the names of others."""
     taken = plain_names(wires) if taken is None else taken
     tools: list[Tool] = []
@@ -393,9 +392,9 @@ def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None =
     return tools
 
 
-def plain_names(wires: list[Any]) -> set[str]:
+def plain_names(wires: list[Wire]) -> set[str]:
     """Return the names of the tools that are in no namespace."""
-    return {wire["name"] for wire in wires if isinstance(wire.get("name"), str) and wire.get("type") != NAMESPACE}
+    return {name for wire in wires if isinstance(name := wire.get("name"), str) and wire.get("type") != NAMESPACE}
 
 
 def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[Tool] | None:

@@ -56,7 +56,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         body = await gateway.object(request)
         model = body.get("model")
         if not isinstance(model, str) or not model:
-            raise InvalidRequest("a cache is one of a model", path="/model")
+            raise InvalidRequest("a cache needs a model", path="/model")
         model = f"models/{_without_prefix(model)}"
         cached: Data = {_CACHED_MEMBERS[name]: value for name, value in body.items() if name in _CACHED_MEMBERS}
         cached["contents"] = body.get("contents") or []
@@ -82,10 +82,12 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
     async def listing(request: Request, objects: Objects) -> Any:
         size = request.query_params.get("pageSize", str(_DEFAULT_PAGE))
         if not size.isdecimal() or not 1 <= int(size[:9]) <= _MAX_PAGE:
-            raise InvalidRequest(f"pageSize is a number from 1 to {_MAX_PAGE}", path="/pageSize")
+            raise InvalidRequest(f"pageSize must be a number from 1 to {_MAX_PAGE}", path="/pageSize")
         after = request.query_params.get("pageToken") or None
         if after is not None and await objects.find(CACHE, after) is None:
-            raise InvalidRequest("there is no page behind this pageToken", path="/pageToken")
+            raise InvalidRequest(
+                "the pageToken belongs to no page of this list; list from the beginning", path="/pageToken"
+            )
         rows = await objects.listed(CACHE, after=after, limit=int(size) + 1)
         page: Data = {"cachedContents": [_resource(row) for row in rows[: int(size)]]}
         return page | ({"nextPageToken": rows[int(size) - 1].id} if len(rows) > int(size) else {})
@@ -97,7 +99,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         identity = (await _cache(objects, request.path_params["id"])).id
         expires = _expiry(await gateway.object(request), objects)
         if expires is None:
-            raise InvalidRequest("a cache can be given another ttl or expireTime, and nothing else", path="/ttl")
+            raise InvalidRequest("only the time of a cache can be changed; set ttl or expireTime", path="/ttl")
         update_time = {"updateTime": write_time(objects.marks.now())}
         changed = await objects.change(
             CACHE, identity, lambda cache: replace(cache, body={**cache.body, **update_time}, expires_at=expires)
@@ -136,11 +138,11 @@ async def past(request: Request, body: Data, objects: Objects) -> Past:
         return Past(body, unknown=_no_cache())
     duplicate = next((name for name in body if name in _CACHED_MEMBERS), None)
     if duplicate is not None:
-        message = "a request that names a cache has its instructions and tools from there"
+        message = "a request with cachedContent has the instructions and tools of the cache; leave out its own"
         raise InvalidRequest(message, path=f"/{duplicate}")
     model = _without_prefix(request.path_params["id"])
     if f"models/{model}" != cache.body["model"]:
-        message = f"the cache is one of {cache.body['model']}, and the request is for models/{model[:200]}"
+        message = f"the cache belongs to {cache.body['model']} and cannot be used with models/{model[:200]}"
         raise InvalidRequest(message, path="/cachedContent")
     rest = {name: value for name, value in body.items() if name not in ("cachedContent", "cached_content")}
     cached = cache.items[0]
@@ -176,7 +178,7 @@ def _expiry(body: Data, objects: Objects) -> int | None:
     if ttl is not None:
         seconds = _SECONDS.fullmatch(ttl) if isinstance(ttl, str) else None
         if seconds is None or not 0 < float(ttl[:-1]) <= _LONGEST_S:
-            raise InvalidRequest('ttl is a number of seconds above 0, such as "300s"', path="/ttl")
+            raise InvalidRequest('ttl must be a number of seconds above 0, such as "300s"', path="/ttl")
         return now + round(float(ttl[:-1]) * 1_000_000)
     if until is None:
         return None
@@ -184,9 +186,9 @@ def _expiry(body: Data, objects: Objects) -> int | None:
         moment = datetime.fromisoformat(until)
     except (TypeError, ValueError):
         raise InvalidRequest(
-            "expireTime is a time with its offset, such as 2026-05-08T12:00:00Z", path="/expireTime"
+            "expireTime must be a time with its offset, such as 2026-05-08T12:00:00Z", path="/expireTime"
         ) from None
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
     if microseconds(moment) <= now:
-        raise InvalidRequest("expireTime has passed", path="/expireTime")
+        raise InvalidRequest("expireTime must be in the future", path="/expireTime")
     return microseconds(moment)

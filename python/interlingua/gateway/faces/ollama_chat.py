@@ -11,6 +11,7 @@ from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.gateway.listing import Model, list_models, model_named
+from interlingua.refusals import no_model
 
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway
@@ -44,7 +45,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
         body = await gateway.object(request)
         name = body.get("model", body.get("name"))
         if not isinstance(name, str) or not name:
-            raise InvalidWire("the body names no model", path="/model")
+            raise no_model()
         return _show_body(model_named(gateway, key, ADAPTER, request.path_params.get("provider"), name))
 
     async def version(_: Request, __: Key) -> Any:
@@ -78,7 +79,7 @@ def _chat_request(body: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(text, str):
             raise InvalidWire(f"{name} must be a text", path=f"/{name}")
     if not prompt:
-        raise InvalidWire("the body has no prompt; there is no model to load here", path="/prompt")
+        raise InvalidWire("the body needs a prompt; there is no model to load here", path="/prompt")
     images = {"images": body["images"]} if body.get("images") else {}
     messages = [{"role": "system", "content": system}] if system else []
     rest = {name: value for name, value in body.items() if name not in (*_PROMPT_MEMBERS, *_LOCAL_MODEL_MEMBERS)}

@@ -37,7 +37,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         filters, limit = _filters(request), limit_of(request)
         after, descending = request.query_params.get("after"), newest_first(request, "asc")
         if after is not None and await objects.find(COMPLETION, after) is None:
-            raise InvalidRequest("the list has nothing of the id after", path="/after")
+            raise InvalidRequest("after must be the id of an object of the list", path="/after")
         bodies: list[Data] = []
         while len(bodies) <= limit:
             rows = await objects.listed(COMPLETION, after=after, limit=_AT_ONCE, newest_first=descending)

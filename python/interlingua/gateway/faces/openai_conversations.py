@@ -76,7 +76,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         identity = (await _conversation(request, objects)).id
         added = _added(objects, (await gateway.object(request)).get("items"))
         if not added:
-            raise InvalidRequest("there is no item to add", path="/items")
+            raise InvalidRequest("items must have at least one item", path="/items")
         part = Stored("", PART, {}, added, messages_of(gateway, added), owner_id=identity)
         await objects.put(part=part)
         return page(added, more=False)
@@ -109,9 +109,11 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
 
 def _added(objects: Objects, items: Any) -> list[Data]:
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise InvalidWire("items is a list of items", path="/items")
+        raise InvalidWire("items must be a list of items", path="/items")
     if len(items) > _MAX_ITEMS:
-        raise InvalidRequest(f"at most {_MAX_ITEMS} items are added at once", path="/items")
+        raise InvalidRequest(
+            f"items must have at most {_MAX_ITEMS} items; add the others in another call", path="/items"
+        )
     return items_of(items, objects.marks.token)
 
 

@@ -82,7 +82,7 @@ def limit_of(request: Request) -> int:
     """How many entries of a list a client requests. Raises `InvalidRequest`."""
     limit = request.query_params.get("limit", str(_DEFAULT_PAGE))
     if not limit.isdecimal() or not 1 <= int(limit[:9]) <= _MAX_PAGE:
-        raise InvalidRequest(f"limit is a number from 1 to {_MAX_PAGE}", path="/limit")
+        raise InvalidRequest(f"limit must be a number from 1 to {_MAX_PAGE}", path="/limit")
     return int(limit)
 
 
@@ -90,7 +90,7 @@ def newest_first(request: Request, order: str) -> bool:
     """Whether a client requests a list in descending order; `order` is the default. Raises `InvalidRequest`."""
     requested = request.query_params.get("order", order)
     if requested not in ("asc", "desc"):
-        raise InvalidRequest("order is asc or desc", path="/order")
+        raise InvalidRequest("order must be asc or desc", path="/order")
     return requested == "desc"
 
 
@@ -107,7 +107,7 @@ def page_of(request: Request, rows: list[Data], order: str) -> Data:
     if after is not None:
         position = next((number for number, row in enumerate(rows) if row["id"] == after), None)
         if position is None:
-            raise InvalidRequest("the list has nothing of the id after", path="/after")
+            raise InvalidRequest("after must be the id of an object of the list", path="/after")
         rows = rows[position + 1 :]
     limit = limit_of(request)
     return page(rows[:limit], more=len(rows) > limit)
@@ -119,5 +119,5 @@ def metadata_of(body: Data) -> Data:
     if metadata is None:
         return {}
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        raise InvalidRequest("metadata is an object of texts", path="/metadata")
+        raise InvalidRequest("metadata must be an object of texts", path="/metadata")
     return metadata

@@ -8,12 +8,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from interlingua import translate
-from interlingua.access import Refused
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.unfold import unfold
 from interlingua.gateway.faces.openai_items import ADAPTER, items_of, page_of
 from interlingua.gateway.past import NotStored, Past
+from interlingua.refusals import Refused
 from interlingua.sessions import Objects
 from interlingua.sessions.objects import CONVERSATION, PART, RESPONSE, Stored
 
@@ -104,7 +104,7 @@ async def _past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
     before: list[Stored] = []
     if identity is not None:
         if previous is not None and conversation is not None:
-            message = "a request goes on from a response or from a conversation; previous_response_id and conversation exclude each other"
+            message = "a request continues from a response or from a conversation; leave out previous_response_id or conversation"
             raise InvalidRequest(message, path="/conversation")
         if not isinstance(identity, str):
             return Past(body)  # the reader of the request reports the error
@@ -243,9 +243,13 @@ def _streamed(gateway: "Gateway", request: Request, body: Data) -> Response:
     for a response that broke off."""
     after = request.query_params.get("starting_after", "-1")
     if not after.removeprefix("-").isdecimal():
-        raise InvalidRequest("starting_after is the number of an event", path="/starting_after")
+        raise InvalidRequest("starting_after must be the number of an event", path="/starting_after")
     if body["status"] not in ("completed", "incomplete"):
-        raise Refused("invalid_request", f"a response that {body['status']} is not streamed again", 400)
+        raise Refused(
+            "invalid_request",
+            f"a response whose status is {body['status']} cannot be streamed again; retrieve it without stream",
+            400,
+        )
     home = gateway.registry.endpoint(adapter=ADAPTER)
     response, _ = translate.from_wire_response(body, home)
     writer = translate.StreamWriter(home)

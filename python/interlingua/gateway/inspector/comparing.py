@@ -60,11 +60,11 @@ def compare(data: bytes, kind: str | None = None, wire: str | None = None) -> Da
     Raises `InvalidRequest` for unknown names. An error of the value itself is in the member `error` of the result.
     """
     if kind is not None and kind not in KINDS:
-        raise InvalidRequest(f"a kind is one of {', '.join(KINDS)}", path="/kind")
+        raise InvalidRequest(f"kind must be one of {', '.join(KINDS)}", path="/kind")
     if wire is not None and wire not in (CANONICAL, *adapters.names()):
-        raise InvalidRequest(f"a wire is one of {', '.join((CANONICAL, *adapters.names()))}", path="/wire")
+        raise InvalidRequest(f"wire must be one of {', '.join((CANONICAL, *adapters.names()))}", path="/wire")
     if len(data) > LIMIT:
-        raise InvalidRequest(f"the playground takes values of up to {LIMIT} bytes")
+        raise InvalidRequest(f"the value is longer than {LIMIT} bytes, the limit of the playground")
     recognised = recognise(data)
     fitting = [pair for pair in recognised if (kind or pair[0]) == pair[0] and (wire or pair[1]) == pair[1]]
     chosen = (
@@ -88,7 +88,7 @@ def _first_wire(recognised: list[tuple[str, str]]) -> str:
 
 def _unknown() -> Data:
     message = (
-        "this is no request, answer, stream or error of a wire that is spoken here; if it is, say which it is above"
+        "this is not recognised as a request, answer, stream or error of any wire; choose its kind and its wire above"
     )
     return {"category": "invalid_request", "message": message}
 
@@ -165,7 +165,7 @@ def _read_value(value: Any, kind: str, source: Endpoint) -> tuple[Mapping[str, A
         text = body if isinstance(body, str) else json.dumps(body)
         return translate.from_wire_error(status, headers, text, source, raw=True), [], "/body" if is_wrapped else ""
     if not isinstance(value, dict):
-        raise InvalidRequest(f"a {kind} is a JSON object", path="")
+        raise InvalidRequest(f"a {kind} must be a JSON object", path="")
     if kind == "response":
         return *translate.from_wire_response(value, source), ""
     is_wrapped = "path" in value and "body" in value

@@ -22,8 +22,8 @@ from interlingua.client.threads import LARGE, done
 from interlingua.gateway import records
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.inspector.comparing import compare
-from interlingua.gateway.refusals import Refused
 from interlingua.gateway.watching import MOST_WATCHERS
+from interlingua.refusals import Refused
 
 Data = dict[str, Any]
 
@@ -59,10 +59,10 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
         return await done(max(len(value), LARGE + 1), compare, value, body.get("kind"), body.get("wire"))
 
     async def live(request: Request, key: Key) -> Response:
-        return _watched(gateway, records.live(gateway, key.tenant))
+        return _watched(gateway, key, records.live(gateway, key.tenant))
 
     async def content(request: Request, key: Key) -> Response:
-        return _watched(gateway, await records.content(gateway, request.path_params["id"], key.tenant))
+        return _watched(gateway, key, await records.content(gateway, request.path_params["id"], key.tenant))
 
     def watched(work: Callable[[Request, Key], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -119,17 +119,28 @@ def _body_bytes(body: Data) -> bytes:
     if isinstance(text, str):
         return text.encode("utf-8", "replace")
     if not isinstance(encoded, str):
-        raise InvalidRequest("give the value as text, or as base64", path="/text")
+        raise InvalidRequest("set text or base64", path="/text")
     try:
         return base64.b64decode(encoded, validate=True)
     except binascii.Error:
-        raise InvalidRequest("not base64", path="/base64") from None
+        raise InvalidRequest("the value is not valid base64", path="/base64") from None
 
 
 # ---------------------------------------------------------------------------------------------------- live
 
 
-def _watched(gateway: Gateway, events: AsyncIterator[bytes]) -> Response:
+def _watched(gateway: Gateway, key: Key, events: AsyncIterator[bytes]) -> Response:
+    async def while_known() -> AsyncIterator[bytes]:
+        async for piece in events:
+            if not gateway.access.knows(key):
+                return
+            yield piece
+
     if gateway.news.watchers >= MOST_WATCHERS:
-        raise Refused("overloaded", f"{MOST_WATCHERS} pages watch this gateway, as many as may", 503, retry_after=5.0)
-    return StreamingResponse(events, headers=_STREAM, media_type="text/event-stream")
+        raise Refused(
+            "overloaded",
+            f"{MOST_WATCHERS} pages already watch this gateway, which is its limit; close one, or wait",
+            503,
+            retry_after=5.0,
+        )
+    return StreamingResponse(while_known(), headers=_STREAM, media_type="text/event-stream")

@@ -46,7 +46,7 @@ def events_of(data: bytes) -> list[Data]:
     events = value if isinstance(value, list) else [json.loads(line) for line in data.splitlines() if line.strip()]
     for position, event in enumerate(events):
         if not isinstance(event, dict) or violations(event, "StreamEvent"):
-            raise InvalidRequest("not a canonical event", path=f"/{position}")
+            raise InvalidRequest("the line is not a canonical event", path=f"/{position}")
     return events
 
 
