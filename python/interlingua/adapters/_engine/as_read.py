@@ -60,31 +60,32 @@ def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] =
         read["messages"] = _value(request, "messages")
     if "cache" in request:
         read[MARKS] = True
-    for tool in request.get("tools") or ():
+    tools: list[Item] | None = request.get("tools")
+    if tools:
         read[TOOLS] = True
-        if tool.get("strict"):
-            read[STRICT] = True
-            break
+        for tool in tools:
+            if tool.get("strict"):
+                read[STRICT] = True
+                break
     messages: list[Item] = request["messages"]
     if messages and messages[-1]["role"] == "assistant":
         read[PREFILL] = True
     for message in messages:
-        for block in message["content"]:
+        content: list[Item] = message["content"]
+        for block in content:
             kind: str = block["type"]
-            if kind != "text" and kind != "tool_use":
-                _keep_media(block, kind, read)
+            if kind == "text" or kind == "tool_use":
+                continue
+            if kind in _MEDIA:
+                _keep_medium(block, read)
+            elif kind == "tool_result":
+                parts: list[Item] = block["content"]
+                for part in parts:
+                    held: str = part["type"]
+                    if held != "text" and held in _MEDIA:
+                        read[RESULT_MEDIA] = True
+                        _keep_medium(part, read)
     encoding["read"] = read
-
-
-def _keep_media(block: Item, kind: str, read: dict[str, Any]) -> None:
-    """Keep which media a block is, or a result has."""
-    if kind in _MEDIA:
-        _keep_medium(block, read)
-    elif kind == "tool_result":
-        for part in block["content"]:
-            if part["type"] in _MEDIA:
-                read[RESULT_MEDIA] = True
-                _keep_medium(part, read)
 
 
 def _keep_medium(block: Item, read: dict[str, Any]) -> None:

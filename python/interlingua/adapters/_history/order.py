@@ -174,7 +174,7 @@ def _without_open_call(position: int, adapter: str, *, answered: bool) -> Invali
 
 def result_of(message: Message, path: Path, adapter: str) -> Block:
     """The one result of a tool message. Raises `InvalidRequest` for any other content."""
-    content = message["content"]
+    content: list[Block] = message["content"]
     if len(content) != 1 or content[0]["type"] != "tool_result":
         why = "a tool message holds exactly one tool_result"
         raise InvalidRequest(why, path=pointer((*path, "content")), adapter=adapter)
