@@ -336,13 +336,13 @@ def test_who_conforms_to_a_wire_conforms_to_its_parts() -> None:
 
 
 def test_the_report_shows_the_parts_of_what_is_not_whole() -> None:
-    shown = render.text(report_of(claiming("to_wire")))
-    assert "adapter:toy:to_wire          conforms" in shown
+    shown = " ".join(render.text(report_of(claiming("to_wire"))).split())
+    assert "adapter:toy:to_wire conforms" in shown
     assert "adapter:toy:stream" not in shown
     assert "not claimed: gateway, service" in shown
 
-    whole = render.text(report_of(session_of()))
-    assert "adapter:toy                  conforms" in whole
+    whole = " ".join(render.text(report_of(session_of())).split())
+    assert "adapter:toy conforms" in whole
     assert "adapter:toy:to_wire" not in whole
 
 
