@@ -273,7 +273,7 @@ def test_a_policy_that_is_not_valid_is_told_before_anything_is_served(tmp_path: 
     policy.write_bytes(b'{"mood": "good"}')
     done = run("serve", "--port", "0", "--policy", str(policy))
     assert done.returncode == 2
-    assert b"at /policy/mood" in done.stderr
+    assert b"(at /mood)" in done.stderr
     assert not done.stdout
 
 
@@ -531,3 +531,27 @@ def test_shells_complete(shell: str) -> None:
     told = run(_INTERLINGUA_COMPLETE=f"complete_{shell}", **asked)
     assert b"adapt" in told.stdout, told
     assert b"models" not in told.stdout
+
+
+def test_the_files_of_a_server_are_checked(tmp_path: Path) -> None:
+    """What is doubtful is told, and valid."""
+    policy, keys = tmp_path / "policy.yaml", tmp_path / "keys.json"
+    policy.write_text("serve: {a: 'openai:gpt-77'}\n")
+    row = {"name": "team", "sha256": "0" * 64, "models": ["anthropc:*", "*sonnet*", "openai:*"]}
+    keys.write_bytes(json.dumps({"keys": [row]}))
+    done = run("check", "--type", "Policy", str(policy))
+    assert (done.returncode, done.stdout) == (0, b"valid policy\n")
+    assert b"doubtful: the registry does not list openai:gpt-77" in done.stderr
+    done = run("check", "--type", "Keys", str(keys))
+    assert (done.returncode, done.stdout) == (0, b"valid keys\n")
+    assert done.stderr.count(b"doubtful") == 1
+    assert b"the pattern anthropc:* of the key team matches no model; did you mean anthropic:*?" in done.stderr
+
+    policy.write_text("sevre: {}\n")
+    done = run("check", "--type", "Policy", str(policy))
+    assert done.returncode == 2
+    assert done.stdout.startswith(b"/sevre: there is no such member; did you mean serve?")
+    keys.write_bytes(json.dumps({"keys": [{**row, "modles": []}]}))
+    done = run("check", "--type", "Keys", str(keys), "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["violations"][0]["path"] == "/keys/0/modles"
