@@ -397,7 +397,7 @@ def _route_checks(case: Case) -> Iterator[Check]:
 
 
 def _row_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
-    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, calls/, policy/, relay/, wire/, or
+    """The kind of a row file follows from its place: cost/, estimate/, schema/, invariants/, calls/, hash/, policy/, relay/, wire/, or
     errors.json and written-errors.json of an adapter."""
     assert case.row is not None
     name = case.row["id"]
@@ -424,6 +424,8 @@ def _row_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
             yield _check(case, name, rows.check_invariant_row, profile="core", needs=(("check", None),))
         case "calls":
             yield _check(case, name, rows.check_call_row, profile="tools", needs=(("check_call", None),))
+        case "hash":
+            yield _check(case, name, rows.check_hash_row, profile="hash", needs=(("content_hash", None),))
         case "policy":
             yield _check(case, name, routes.check_policy_row, profile="service", needs=(("route_by_file", None),))
         case "relay":

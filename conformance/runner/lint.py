@@ -5,6 +5,7 @@ Problems fail; notes are for people. Nothing here asks an implementation.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -373,6 +374,12 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
                 invalid = schema.canonical().validate(value, type_name)
                 if invalid is not None:
                     yield f"{name}: {type_name} {invalid}"
+        case "hash":
+            invalid = schema.canonical().validate(row["message"], "Message")
+            if invalid is not None:
+                yield f"{name}: message {invalid}"
+            if hashlib.sha256(row["text"].encode()).hexdigest() != row["hash"]:
+                yield f"{name}: hash is not that of text"
         case "wire":
             data = row["base64"] if "base64" in row else row.get("bytes")
             if data is None:

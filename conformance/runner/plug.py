@@ -37,6 +37,7 @@ OPERATIONS = (
     "validate",
     "check",
     "check_call",
+    "content_hash",
 )
 ADAPTER_OPERATIONS = OPERATIONS[:11]
 

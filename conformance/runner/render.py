@@ -274,6 +274,7 @@ _ROW_FILES = {
     "schema": "validate",
     "invariants": "check",
     "calls": "check_call",
+    "hash": "content_hash",
     "policy": "route_by_file",
     "relay": "relay",
     "wire": "framing",

@@ -24,7 +24,7 @@ from interlingua.client.stream import Stream
 from interlingua.client.transport import STREAMS
 from interlingua.gateway.calls import Call, severity_counts
 from interlingua.gateway.past import Keeper, Past, keep
-from interlingua.refusals import Refused, defect, no_model, not_found
+from interlingua.refusals import Refused, defect, field_of_call, no_model, not_found
 from interlingua.registry import Registry, names
 from interlingua.router import served
 
@@ -115,10 +115,11 @@ class Generator:
         request, loss = generation.read(endpoint)
         name = self._name(request, endpoint)
         call.asked_model, call.streamed = name, bool(request.get("stream"))
-        spec, mapped = self._spec(name, generation, endpoint)
-        native_provider = (
-            self._native(spec, generation.adapter) if spec is not None and generation.sdk is None else None
-        )
+        with field_of_call("model"):
+            spec, mapped = self._spec(name, generation, endpoint)
+            native_provider = (
+                self._native(spec, generation.adapter) if spec is not None and generation.sdk is None else None
+            )
         if native_provider not in (None, endpoint.provider):
             # the provider speaks the client's wire: the request is read in the dialect of that provider, members that
             # it alone knows included

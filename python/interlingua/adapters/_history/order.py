@@ -166,7 +166,7 @@ def _paired(
 
 def result_of(message: Message, path: Path, adapter: str) -> Block:
     """The one result of a tool message. Raises `InvalidRequest` for any other content."""
-    content = message["content"]
+    content: list[Block] = message["content"]
     if len(content) != 1 or content[0]["type"] != "tool_result":
         why = "a tool message holds exactly one tool_result"
         raise InvalidRequest(why, path=pointer((*path, "content")), adapter=adapter)

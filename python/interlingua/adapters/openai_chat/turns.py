@@ -160,7 +160,8 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
 def _sort(block: Block, turn: _Turn, writing: Writing, path: Path) -> Wire | None:
     """Put a block into its member of the message; return the part if it is one of the content. Raises `Refused` for a
     block without a place."""
-    match block["type"]:
+    kind: str = block["type"]
+    match kind:
         case "tool_use":
             turn.add(CALLS, call_to_wire(block, path, writing))
             if writing.is_legacy(block):

@@ -138,7 +138,8 @@ def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> t
     last: int | None = None
     merges: list[tuple[int, int]] = []
     for position in order:
-        if messages[position]["role"] != "assistant":
+        role: str = messages[position]["role"]
+        if role != "assistant":
             begun = last = None
         elif position not in silent:
             if begun is None:
@@ -156,8 +157,10 @@ def _in_items(messages: list[Message]) -> tuple[list[Item], list[int]]:
     begins: list[int] = []
     for message in messages:
         begins.append(len(in_items))
-        if message["role"] == "assistant":
-            in_items += message["content"]
+        role: str = message["role"]
+        if role == "assistant":
+            content: list[Item] = message["content"]
+            in_items += content
         else:
             in_items.append(message)
     return in_items, begins
