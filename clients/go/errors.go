@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -16,7 +17,7 @@ import (
 
 // Error is how every call of a [Client] fails.
 //
-// Error() gives the server's sentence alone, which holds no content: what the provider said is in
+// Error() gives the server's sentence and its place, "… (at /target)", which hold no content: what the provider said is in
 // Canonical.ProviderMessage, and does not belong in a log.
 type Error struct {
 	// Category tells whose fault it is and what kind, e.g. ERROR_CATEGORY_RATE_LIMIT. A failure that is not the server's,
@@ -43,7 +44,7 @@ type Error struct {
 	status *status.Status
 }
 
-func (e *Error) Error() string { return e.Message }
+func (e *Error) Error() string { return e.status.Message() }
 
 // GRPCStatus is the status that the call ended with: with it, the functions of the package status work as ever.
 func (e *Error) GRPCStatus() *status.Status { return e.status }
@@ -87,7 +88,7 @@ func typed(err error) error {
 		category = pb.ErrorCategory_ERROR_CATEGORY_OTHER
 	}
 	problem := &Error{Category: category, Message: found.Message(), status: found}
-	problem.Retryable = found.Code() == codes.Unavailable
+	problem.Retryable = mayPass(found)
 	for _, detail := range found.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.RetryInfo:
@@ -106,6 +107,18 @@ func typed(err error) error {
 		}
 	}
 	return problem
+}
+
+// Whether the same call may succeed later, of a status that comes without details. What crypto/tls refuses, such as a
+// certificate or a server without TLS, stays refused until somebody changes the configuration; gRPC tells it in text alone.
+func mayPass(found *status.Status) bool {
+	switch found.Code() {
+	case codes.DeadlineExceeded:
+		return true
+	case codes.Unavailable:
+		return !strings.Contains(found.Message(), "tls: ")
+	}
+	return false
 }
 
 func (e *Error) fill(canonical *pb.Error) {

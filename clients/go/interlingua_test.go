@@ -124,6 +124,32 @@ func TestWithoutTheCertificate(t *testing.T) {
 	}
 }
 
+func TestTLSToAServerWithoutIt(t *testing.T) {
+	client := dial(t, setting(t, "INTERLINGUA_SERVER"), interlingua.WithTLS(&tls.Config{}))
+	_, err := client.ListModels(soon(t), &pb.ListModelsRequest{})
+	if problem := failing(t, err); problem.Category != pb.ErrorCategory_ERROR_CATEGORY_NETWORK || problem.Retryable {
+		t.Errorf("category %s, retryable %t", problem.Category, problem.Retryable)
+	}
+}
+
+func TestACertificateThatIsNotTrusted(t *testing.T) {
+	client := dial(t, setting(t, "INTERLINGUA_GUARDED"), interlingua.WithTLS(&tls.Config{}))
+	_, err := client.ListModels(soon(t), &pb.ListModelsRequest{})
+	if problem := failing(t, err); problem.Category != pb.ErrorCategory_ERROR_CATEGORY_NETWORK || problem.Retryable {
+		t.Errorf("category %s, retryable %t", problem.Category, problem.Retryable)
+	}
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	listener.Close()
+	_, err = dial(t, listener.Addr().String()).ListModels(soon(t), &pb.ListModelsRequest{})
+	if problem := failing(t, err); problem.Category != pb.ErrorCategory_ERROR_CATEGORY_NETWORK || !problem.Retryable {
+		t.Errorf("category %s, retryable %t", problem.Category, problem.Retryable)
+	}
+}
+
 func TestRateLimit(t *testing.T) {
 	client := guarded(t, setting(t, "INTERLINGUA_TOKEN"), true)
 	conversation := &pb.GenerateRequest_Request{Request: asking("anthropic:claude-sonnet-4-6", "Hello.")}
@@ -147,6 +173,9 @@ func TestInvalidRequest(t *testing.T) {
 	if problem := failing(t, err); problem.Category != pb.ErrorCategory_ERROR_CATEGORY_INVALID_REQUEST || problem.Path != "/messages/0/role" {
 		t.Errorf("category %s at %s", problem.Category, problem.Path)
 	}
+	if !strings.HasSuffix(err.Error(), "(at /messages/0/role)") {
+		t.Errorf("the place is missing in %q", err)
+	}
 }
 
 func TestRefusedLoss(t *testing.T) {
@@ -167,8 +196,9 @@ func TestDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
 	defer cancel()
 	_, err := serving(t).ListModels(ctx, &pb.ListModelsRequest{})
-	if !errors.Is(err, context.DeadlineExceeded) || interlingua.CategoryOf(err) != pb.ErrorCategory_ERROR_CATEGORY_TIMEOUT {
-		t.Errorf("category %s", interlingua.CategoryOf(err))
+	problem := failing(t, err)
+	if !errors.Is(err, context.DeadlineExceeded) || problem.Category != pb.ErrorCategory_ERROR_CATEGORY_TIMEOUT || !problem.Retryable {
+		t.Errorf("category %s, retryable %t", problem.Category, problem.Retryable)
 	}
 }
 

@@ -31,7 +31,7 @@ def handle(message):
                 "protocol": 1,
                 "implementation": {"name": "echo", "version": "0"},
                 "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
-                "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call"],
+                "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call", "content_hash"],
             },
         }
     given = message.get("input", {})

@@ -21,7 +21,7 @@ def handle(message):
                 "protocol": 1,
                 "implementation": {"name": "null", "version": "0"},
                 "adapters": dict.fromkeys(ADAPTERS, OPERATIONS),
-                "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call"],
+                "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call", "content_hash"],
             },
         }
     return {"id": message["id"], "output": {}}

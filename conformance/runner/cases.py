@@ -115,6 +115,16 @@ class Case:
         return [rule for rule in self.meta.get("compare", []) if rule.get("in", document) == document]
 
 
+def wires(roots: list[Path] | None = None) -> set[str]:
+    """The names of the adapters that the suite and the given folders know: each has an adapter.json."""
+    found: set[str] = set()
+    for root in [CASES, *(folder.resolve() for folder in roots or [])]:
+        above = [place / "adapter.json" for place in (root, *root.parents[:1])]  # a single case may be given
+        for path in [*root.rglob("adapter.json"), *(path for path in above if path.is_file())]:
+            found.add(_object(path).get("adapter") or path.parent.name)
+    return found
+
+
 def read(roots: list[Path] | None = None) -> list[Case]:
     """All cases below the given folders, sorted by path; the suite's own when none is given."""
     found = [case for root in roots or [CASES] for case in _read_root(root.resolve())]

@@ -5,6 +5,7 @@ Problems fail; notes are for people. Nothing here asks an implementation.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -119,9 +120,13 @@ def _ids(cases: list[Case]) -> Iterator[str]:
 
 def _needs(cases: list[Case]) -> Iterator[str]:
     for case in cases:
-        for word in case.meta.get("needs", []):
+        given = case.meta.get("needs", [])
+        words = [word for side in given.values() for word in side] if isinstance(given, dict) else given
+        for word in words:
             if word not in CAPABILITIES:
                 yield f"{case.path}: the capability {word!r} is not one of protocol.md"
+        if "streaming" in words and case.stream_file is not None:
+            yield f"{case.path}: the checks of its stream need streaming anyway, and its other checks do not"
 
 
 def _flags(cases: list[Case]) -> Iterator[str]:
@@ -373,6 +378,12 @@ def _row_by_kind(case: Case, kind: str, name: str) -> Iterator[str]:
                 invalid = schema.canonical().validate(value, type_name)
                 if invalid is not None:
                     yield f"{name}: {type_name} {invalid}"
+        case "hash":
+            invalid = schema.canonical().validate(row["message"], "Message")
+            if invalid is not None:
+                yield f"{name}: message {invalid}"
+            if hashlib.sha256(row["text"].encode()).hexdigest() != row["hash"]:
+                yield f"{name}: hash is not that of text"
         case "wire":
             data = row["base64"] if "base64" in row else row.get("bytes")
             if data is None:

@@ -42,7 +42,7 @@ _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _MEMBERS = {
     "name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day",
-    "allow_unpriced", "user_id", "team_id",
+    "allow_unpriced", "user_id", "team_id", "all_metrics",
 }  # fmt: skip
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -73,6 +73,8 @@ class Key:
     team_id: str | None = None
     allow_unpriced: bool = False
     """Whether a key with a budget may use models whose price is not known. Their calls do not count."""
+    all_metrics: bool = False
+    """Whether the key sees the metrics of the keys of all tenants."""
 
     @property
     def principals(self) -> dict[str, str]:
@@ -217,6 +219,7 @@ def _key(row: Any, path: str) -> Key:
         _budget(row, path),
         *(_principal(row, name, path) for name in _PRINCIPALS),
         allow_unpriced=_allow_unpriced(row, path),
+        all_metrics=_flag(row, "all_metrics", path),
     )
 
 
@@ -251,10 +254,15 @@ def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:
     return amount
 
 
-def _allow_unpriced(row: Mapping[str, Any], path: str) -> bool:
-    value = row.get("allow_unpriced", False)
+def _flag(row: Mapping[str, Any], name: str, path: str) -> bool:
+    value = row.get(name, False)
     if not isinstance(value, bool):
-        raise InvalidRequest("allow_unpriced must be true or false", path=f"{path}/allow_unpriced")
+        raise InvalidRequest(f"{name} must be true or false", path=f"{path}/{name}")
+    return value
+
+
+def _allow_unpriced(row: Mapping[str, Any], path: str) -> bool:
+    value = _flag(row, "allow_unpriced", path)
     if value and row.get("budget_usd_per_day") is None:
         raise InvalidRequest("allow_unpriced needs a budget_usd_per_day beside it", path=f"{path}/allow_unpriced")
     return value

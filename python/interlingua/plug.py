@@ -20,6 +20,7 @@ from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.check import check, check_call
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
+from interlingua.canonical.hash import content_hash
 from interlingua.canonical.loss import Entry
 from interlingua.canonical.validate import schema, violations
 
@@ -71,7 +72,7 @@ def _hello(_: Message, __: str | None) -> Message:
             name: [operation for operation, function in _FUNCTIONS.items() if hasattr(module, function)] + calls
             for name, module in modules.items()
         },
-        "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call"],
+        "operations": ["cost", "route", "route_by_file", "validate", "check", "check_call", "content_hash"],
         "capabilities": [
             "tools",
             "streaming",
@@ -341,6 +342,10 @@ def _check_call(parameters: Message, _: str | None) -> Message:
     return {"events": events}
 
 
+def _content_hash(parameters: Message, _: str | None) -> Message:
+    return {"hash": content_hash(parameters["message"])}
+
+
 def _validate(parameters: Message, _: str | None) -> Message:
     broken = violations(parameters["instance"], _type(parameters))
     return {"valid": not broken, "path": broken[0]["path"] if broken else None}
@@ -365,6 +370,7 @@ _OPERATIONS: dict[str, Callable[[Message, str | None], Message]] = {
     "validate": _validate,
     "check": _check,
     "check_call": _check_call,
+    "content_hash": _content_hash,
     "bye": lambda _, __: {},
 }
 

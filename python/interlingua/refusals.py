@@ -5,7 +5,8 @@ A refusal states what is wrong, where (a JSON Pointer), and what to do. Its cate
 (spec/8-errors.md#categories). It holds no content and no secret.
 """
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from typing import Any
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, InvalidRequest, InvalidWire
@@ -94,6 +95,17 @@ def not_found(message: str) -> Refused:
 def no_model() -> InvalidRequest:
     """The refusal of a request that names no model where one is needed."""
     return InvalidRequest("the request names no model; give one as provider:name", path="/model")
+
+
+@contextmanager
+def field_of_call(name: str) -> Generator[None]:
+    """Give an `InvalidRequest` without a path the path of this field of the call."""
+    try:
+        yield
+    except InvalidRequest as problem:
+        if problem.path is None:
+            problem.path = f"/{name}"
+        raise
 
 
 def invalid_json(problem: InvalidRequest) -> InvalidWire:

@@ -127,6 +127,22 @@ def test_a_conversation_that_goes_on_keeps_what_came_from_the_wire() -> None:
     assert body["messages"] == [*wire["messages"], {"role": "user", "content": [RESULT]}]
 
 
+def test_a_conversation_that_was_read_beginning_with_the_model_stays_so() -> None:
+    said, asked = {"role": "assistant", "content": [{"text": "Hello."}]}, {"role": "user", "content": [{"text": "Hi."}]}
+    request = read({"messages": [said, asked, said]})
+    request["messages"][0]["content"] = [text("Good day.")]
+    first = {"role": "assistant", "content": [{"text": "Good day."}]}
+    assert write(request) == ({"messages": [first, asked, said]}, [])
+    # an edit that makes it begin with another message is repaired
+    request["messages"] = request["messages"][2:] + request["messages"][1:2]
+    body, loss = write(request)
+    assert body["messages"][0] == {"role": "user", "content": [{"text": "(empty)"}]}
+    assert [(entry["op"], entry["path"], entry["code"]) for entry in loss] == [
+        ("replace", "/filler", "filler"),
+        ("move", "/filler", "filler"),
+    ]
+
+
 def test_a_result_that_was_edited_is_no_value_any_more() -> None:
     result = {"toolResult": {"toolUseId": "tooluse_A", "content": [{"json": {"a": 1}}]}}
     request = read(

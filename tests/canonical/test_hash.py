@@ -1,6 +1,10 @@
 """When messages are the same."""
 
-from interlingua import ImageBlock, Message, TextBlock, ToolUseBlock, content_hash
+from decimal import Decimal
+
+import pytest
+
+from interlingua import ImageBlock, InvalidRequest, Message, TextBlock, ToolUseBlock, content_hash
 
 
 def test_the_hash_does_not_depend_on_key_order() -> None:
@@ -16,6 +20,60 @@ def test_the_hash_is_the_same_everywhere() -> None:
     message = {"role": "user", "content": [{"type": "text", "text": "hi"}]}
 
     assert "da3ac0b4d79dbe28c3c6684e1e4d037992df0e519e410c56436a23ecadf5c3c1" == content_hash(message)
+
+
+def test_members_that_hold_their_default_do_not_count() -> None:
+    """Whether they were set or left out."""
+    result = {"type": "tool_result", "tool_use_id": "tu_1", "content": [{"type": "text", "text": "5"}]}
+    metadata = {"parent_tool_use_id": "tu_1"}
+    one = Message.of({"role": "tool", "metadata": metadata, "content": [result]})
+    two = Message.of(
+        {
+            "role": "tool",
+            "schema_version": 1,
+            "critical": False,
+            "extra": {},
+            "metadata": {**metadata, "status": "complete", "provider_raw": None},
+            "content": [{**result, "is_error": False}],
+        }
+    )
+
+    assert one == two
+    assert one.content_hash() == two.content_hash()
+    assert one != Message.of({"role": "tool", "metadata": metadata, "content": [{**result, "is_error": True}]})
+
+
+@pytest.mark.parametrize(("one", "two"), [(1, 1.0), (100, Decimal("1e2")), (0.1, Decimal("0.10")), (0, -0.0)])
+def test_numbers_are_compared_by_value(one: object, two: object) -> None:
+    """However they are spelt, and whatever type holds them."""
+    calls = [Message.assistant(ToolUseBlock(id="tu_1", name="f", input={"n": value})) for value in (one, two)]
+
+    assert calls[0] == calls[1]
+    assert calls[0].content_hash() == calls[1].content_hash()
+
+
+@pytest.mark.parametrize(
+    ("one", "two"), [(1, True), (0.1, Decimal("0.10000000000000000001")), (2**53, 2**53 + 1), (1, "1"), (0, None)]
+)
+def test_values_that_differ_have_another_hash(one: object, two: object) -> None:
+    """Also where a binary float or Python itself takes them for the same."""
+    calls = [Message.assistant(ToolUseBlock(id="tu_1", name="f", input={"n": value})) for value in (one, two)]
+
+    assert calls[0] != calls[1]
+    assert calls[0].content_hash() != calls[1].content_hash()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, object(), "\ud800"])
+def test_what_is_no_json_has_no_hash(value: object) -> None:
+    """It is refused, wherever it is."""
+    call = {"type": "tool_use", "id": "tu_1", "name": "f", "input": {"n": value}}
+    with pytest.raises(InvalidRequest):
+        content_hash({"role": "assistant", "content": [call]})
+
+
+def test_one_text_stands_for_its_list() -> None:
+    """As everywhere in plain data of Python."""
+    assert content_hash({"role": "user", "content": "hi"}) == Message.user("hi").content_hash()
 
 
 def test_order_of_blocks_has_meaning() -> None:

@@ -68,8 +68,9 @@ async def test_an_alias_that_stands_for_a_chain_is_expanded_in_place() -> None:
 async def test_a_name_that_is_not_known_is_named_before_anybody_is_asked(given: dict[str, Any]) -> None:
     fake = FakeTransport()
     async with client_over(fake) as client:
-        with pytest.raises(InvalidRequest, match="'nope'"):
+        with pytest.raises(InvalidRequest, match="'nope'") as refused:
             await client.generate(ask(), **given)
+        assert refused.value.path == ("/fallbacks/0" if "fallbacks" in given else "/model")
     assert fake.sent == []
 
 

@@ -150,8 +150,9 @@ def test_chains_and_errors() -> None:
         with pytest.raises(ProviderError) as failed:
             client.generate(ask(), model="gemini:gemini-2.5-flash")
         assert failed.value.error["category"] == "authentication"
-        with pytest.raises(InvalidRequest, match="names no model"):
+        with pytest.raises(InvalidRequest, match="model") as refused:
             client.generate(ask())
+        assert refused.value.path == "/model"
 
 
 def test_a_deadline() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from interlingua.access import Key, digest, keys_of_file, new_key, read_keys
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.client.fake import Say
+from interlingua.client.fake import Refuse, Say
 from interlingua.gateway import server
 from interlingua.gateway.gateway import Gateway
 from tests.gateway import wires
@@ -80,6 +80,29 @@ async def test_a_key_uses_the_models_that_it_may_use(serve: Any) -> None:
         names = {row["id"] for row in (await at.http.get("/v1/models", headers=bearer)).json()["data"]}
         assert "one" not in names
         assert all(not name.startswith("openai:") for name in names)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("wire", wires.WIRES)
+@pytest.mark.parametrize(("status", "category"), [(401, "authentication"), (402, "billing"), (403, "permission")])
+async def test_a_client_is_not_told_that_its_key_is_wrong_when_the_gateways_is(
+    serve: Any, wire: str, stream: bool, status: int, category: str
+) -> None:
+    """Also where the provider speaks the client's wire; the record says what it was
+    (spec/11-gateway.md#operators-errors)."""
+    types = {401: "authentication_error", 402: "billing_error", 403: "permission_error"}
+    body = {"type": "error", "error": {"type": types[status], "message": "invalid x-api-key"}}
+    policy = {"version": 1, "serve": {"*": "anthropic:claude-sonnet-4-6"}}
+    async with serve(Refuse(status, body), keys=[key()], policy=policy, names=None) as at:
+        request = wires.body(wire, stream=stream)
+        answer = await at.http.post(wires.path(wire, stream=stream), json=request, headers={"x-api-key": SECRET})
+        assert 500 <= answer.status_code < 600
+        assert "anthropic answered" in answer.text
+        assert "The key of this call is not at fault" in answer.text
+        assert "invalid x-api-key" not in answer.text
+        [record] = at.gateway.calls.of("team")
+        assert (record.category, record.status) == (category, answer.status_code)
 
 
 @pytest.mark.asyncio
@@ -258,6 +281,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         {"keys": [{"name": "a", "sha256": "0" * 64, "budget_usd_per_day": "5", "allow_unpriced": "yes"}]},
         "/keys/0/allow_unpriced",
     ),
+    "a number for true": ({"keys": [{"name": "a", "sha256": "0" * 64, "all_metrics": 1}]}, "/keys/0/all_metrics"),
     "without a budget": (
         {"keys": [{"name": "a", "sha256": "0" * 64, "allow_unpriced": True}]},
         "/keys/0/allow_unpriced",
@@ -289,13 +313,13 @@ def test_a_file_of_keys_is_read_whole(tmp_path: Path) -> None:
     """All members, and none that prints the digest."""
     row = {
         "name": "a", "sha256": digest(SECRET), "tenant": "t", "models": ["openai:*"],
-        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00", "allow_unpriced": True,
+        "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00", "allow_unpriced": True, "all_metrics": True,
         "user_id": USER, "team_id": TEAM,
     }  # fmt: skip
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({"keys": [row]}))
     [found] = read_keys(file)
-    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM, True)
+    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM, True, True)
     assert digest(SECRET) not in repr(found)
 
 

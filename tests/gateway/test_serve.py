@@ -235,5 +235,5 @@ def test_what_a_stranger_is_told() -> None:
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=20)
     assert "interlingua providers" in log
-    assert "anthropic_messages gpt-5.4 → anthropic:gpt-5.4: 401 authentication in" in log
+    assert "anthropic_messages gpt-5.4 → anthropic:gpt-5.4: 502 authentication in" in log
     assert "anthropic_messages GET /v1/messages from 127.0.0.1: 405 invalid_request" in log

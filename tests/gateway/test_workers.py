@@ -128,7 +128,7 @@ def test_all_serve_and_a_killed_one_is_started_again() -> None:
         # what ran in the dead one, or waited to be accepted there when it was asked again
         assert len(failed) <= 2 * len(callers), failed
         counted = dict(line.rsplit(" ", 1) for line in at.ask("/metrics").splitlines() if line[:1] != "#")
-        name = f'interlingua_calls_total{{model="{MODEL}",outcome="ok",wire="anthropic_messages"}}'
+        name = f'interlingua_calls_total{{model="{MODEL}",outcome="ok",provider="replay",wire="anthropic_messages"}}'
         assert len(done) <= float(counted[name]) <= len(done) + len(failed)
         assert float(counted["interlingua_running_calls"]) == 0
         assert {at.pids[number] for number in (0, 2)} == {before[0], before[2]}

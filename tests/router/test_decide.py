@@ -222,7 +222,7 @@ def test_a_model_in_cooldown_is_passed_over_until_its_time(health, chosen, catal
 
 @pytest.mark.parametrize("value", ["yesterday", "2026-11-20T12:00:00", ""])
 def test_a_time_that_is_none_is_refused(value, catalog):
-    with pytest.raises(InvalidRequest, match="a time must"):
+    with pytest.raises(InvalidRequest):
         decide({}, catalog, {"global": {"default": "a:x"}}, {}, value)
 
 
@@ -295,7 +295,7 @@ def test_an_override_stands_in_the_first_block_of_the_last_user_message():
 
 def test_an_unknown_override_is_said_at_once_with_its_place(catalog):
     request = {"messages": [user("@alice hello")]}
-    with pytest.raises(InvalidRequest, match="@alice is not a known alias") as error:
+    with pytest.raises(InvalidRequest, match="@alice") as error:
         decide(turn(request), catalog, {"global": {"default": "a:x"}})
     assert error.value.path == "/messages/0/content/0/text"
 
@@ -309,8 +309,9 @@ def test_an_override_that_cannot_serve_falls_through(catalog):
 
 def test_chains_are_allowed_in_overrides_and_rules_only_when_the_policy_says_so(catalog):
     request = {"messages": [user("@both hello")]}
-    with pytest.raises(InvalidRequest, match="stands for 2 models"):
+    with pytest.raises(InvalidRequest, match="@both") as error:
         decide(turn(request), catalog, {})
+    assert error.value.path == "/messages/0/content/0/text"
     assert decide(turn(request), catalog, {"chains": True})["targets"] == ["a:x", "a:y"]
     ruled = {"workspace": {"rules": [{"when": {}, "use": "both"}]}, "global": {"default": "a:z"}}
     refused = decide({}, catalog, ruled)

@@ -2233,7 +2233,7 @@ func (x *DocumentBlock) GetRestJson() string {
 // A request of the model to run a tool.
 type ToolUseBlock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Canonical id, tu_ and a ULID.
+	// Canonical id: tu_ and a ULID, or other letters and digits where a person wrote it.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Name of the tool.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -5006,7 +5006,8 @@ type BlockStartEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// Position of the block in the message.
+	// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+	// places.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,3,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
@@ -5088,7 +5089,8 @@ type BlockStopEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// Position of the block in the message.
+	// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+	// places.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,3,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
@@ -5170,7 +5172,8 @@ type TextDeltaEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// Position of the block in the message.
+	// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+	// places.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,3,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
@@ -5252,7 +5255,8 @@ type ThinkingDeltaEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// Position of the block in the message.
+	// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+	// places.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,3,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
@@ -5343,7 +5347,8 @@ type ToolUseStartEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// Position of the block in the message.
+	// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+	// places.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,3,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
@@ -5434,7 +5439,8 @@ type ToolUseInputDeltaEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// Position of the block in the message.
+	// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+	// places.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,3,opt,name=choice,proto3,oneof" json:"choice,omitempty"`
@@ -5525,7 +5531,8 @@ type ToolUseEndEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The message that the event belongs to.
 	MessageId *string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3,oneof" json:"message_id,omitempty"`
-	// Position of the block in the message.
+	// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+	// places.
 	Index int32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
 	// Which answer, when n was above 1; 0 when absent.
 	Choice *int32 `protobuf:"varint,3,opt,name=choice,proto3,oneof" json:"choice,omitempty"`

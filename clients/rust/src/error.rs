@@ -10,7 +10,7 @@ use crate::v1::{self, ErrorCategory, LossEntry, Usage, Violation};
 
 /// How every call of a [`Client`](crate::Client) fails.
 ///
-/// It prints the server's sentence alone, which holds no content: what the provider said is in
+/// It prints the server's sentence and its place, "… (at /target)", which hold no content: what the provider said is in
 /// `canonical.provider_message`, and does not belong in a log.
 #[derive(Clone)]
 pub struct Error {
@@ -46,13 +46,13 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message)
+        out.write_str(self.status.message())
     }
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:?}: {}", self.category, self.message)
+        write!(out, "{:?}: {}", self.category, self.status.message())
     }
 }
 
@@ -71,7 +71,7 @@ impl From<Status> for Error {
             category,
             message: status.message().to_owned(),
             path: None,
-            retryable: category == ErrorCategory::Network,
+            retryable: may_pass(category, &status),
             retry_after: None,
             loss: Vec::new(),
             loss_entries: 0,
@@ -135,13 +135,20 @@ fn category_of(status: &Status) -> ErrorCategory {
     }
 }
 
+/// Whether the same call may succeed later, of a status that comes without details. What TLS refuses, such as a
+/// certificate or a server without TLS, stays refused until somebody changes the configuration: rustls tells it as data
+/// that is not valid.
+fn may_pass(category: ErrorCategory, status: &Status) -> bool {
+    let refused = causes(status)
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == std::io::ErrorKind::InvalidData);
+    matches!(category, ErrorCategory::Network | ErrorCategory::Timeout) && !refused
+}
+
 fn has_cause<E: std::error::Error + 'static>(status: &Status) -> bool {
-    let mut next = status.source();
-    while let Some(cause) = next {
-        if cause.is::<E>() {
-            return true;
-        }
-        next = cause.source();
-    }
-    false
+    causes(status).any(|cause| cause.is::<E>())
+}
+
+fn causes(status: &Status) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(status.source(), |cause| (*cause).source())
 }

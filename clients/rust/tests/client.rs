@@ -93,6 +93,25 @@ async fn a_connection_that_is_refused() {
     assert_eq!(problem.category, ErrorCategory::Network, "{problem:?}: {:?}", problem.status);
 }
 
+fn dial_by_tls(address: &str) -> Client {
+    let tls = Some(ClientTlsConfig::new().with_native_roots());
+    Client::connect(address, Options { tls, token: None }).unwrap()
+}
+
+#[tokio::test]
+async fn tls_to_a_server_without_it() {
+    let client = dial_by_tls(&or_skip!("INTERLINGUA_SERVER"));
+    let problem = client.list_models(ListModelsRequest::default()).await.unwrap_err();
+    assert_eq!((problem.category, problem.retryable), (ErrorCategory::Network, false), "{:?}", problem.status);
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_trusted() {
+    let client = dial_by_tls(&or_skip!("INTERLINGUA_GUARDED"));
+    let problem = client.list_models(ListModelsRequest::default()).await.unwrap_err();
+    assert_eq!((problem.category, problem.retryable), (ErrorCategory::Network, false), "{:?}", problem.status);
+}
+
 #[tokio::test]
 async fn nobody_listens() {
     let problem = dial("127.0.0.1:1").list_models(ListModelsRequest::default()).await.unwrap_err();
@@ -118,6 +137,7 @@ async fn an_invalid_request_says_where() {
     let problem = read(&dial(&or_skip!("INTERLINGUA_SERVER")), &request).await.unwrap_err();
     assert_eq!((problem.category, problem.path.as_deref()), (ErrorCategory::InvalidRequest, Some("/messages/0/role")));
     assert_eq!(problem.violations[0].path, "/messages/0/role");
+    assert!(problem.to_string().ends_with(" (at /messages/0/role)"), "{problem}");
 }
 
 #[tokio::test]
@@ -135,7 +155,7 @@ async fn a_deadline() {
     let mut request = tonic::Request::new(ListModelsRequest::default());
     request.set_timeout(Duration::from_nanos(1));
     let problem = dial(&or_skip!("INTERLINGUA_SERVER")).list_models(request).await.unwrap_err();
-    assert_eq!(problem.category, ErrorCategory::Timeout, "{:?}", problem.status);
+    assert_eq!((problem.category, problem.retryable), (ErrorCategory::Timeout, true), "{:?}", problem.status);
 }
 
 #[tokio::test]

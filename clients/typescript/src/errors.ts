@@ -16,7 +16,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "./generated/
 /**
  * How every call of a client fails.
  *
- * `message` is the server's sentence alone, which holds no content: what the provider said is in
+ * `message` is the server's sentence and its place, "… (at /target)", which hold no content: what the provider said is in
  * `canonical.providerMessage`, and does not belong in a log.
  */
 export class InterlinguaError extends Error {
@@ -61,9 +61,10 @@ export class InterlinguaError extends Error {
     const bad = found.get(BadRequestSchema.typeName);
     const usage = found.get(UsageSchema.typeName);
     this.canonical = canonical && fromBinary(ErrorSchema, canonical);
-    this.category = this.canonical ? known(this.canonical.category) : categoryOf(status.code, cancelled);
+    const refused = isTls(status.cause);
+    this.category = this.canonical ? known(this.canonical.category) : categoryOf(status.code, cancelled, refused);
     this.path = this.canonical?.path ?? "";
-    this.retryable = this.canonical?.retryable ?? this.category === ErrorCategory.NETWORK;
+    this.retryable = this.canonical?.retryable ?? (PASSING.includes(this.category) && !refused);
     const delay = retry && fromBinary(RetryInfoSchema, retry).retryDelay;
     this.retryAfter = delay && Number(delay.seconds) + delay.nanos / 1e9;
     this.loss = this.canonical?.loss ?? [];
@@ -80,9 +81,21 @@ function known(category: ErrorCategory): ErrorCategory {
 }
 
 /** A connection that breaks is told as one that was cancelled, also when nobody did. */
-function categoryOf(code: Code, cancelled: boolean): ErrorCategory {
-  return code === Code.Canceled && !cancelled ? ErrorCategory.NETWORK : (CATEGORIES[code] ?? ErrorCategory.OTHER);
+function categoryOf(code: Code, cancelled: boolean, refused: boolean): ErrorCategory {
+  return refused || (code === Code.Canceled && !cancelled) ? ErrorCategory.NETWORK : (CATEGORIES[code] ?? ErrorCategory.OTHER);
 }
+
+/**
+ * Whether TLS refused the connection: a certificate that is not trusted, a server without TLS. It refuses the same call
+ * again until somebody changes the configuration. The codes are those of Node.js and of OpenSSL.
+ */
+function isTls(cause: unknown): boolean {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return /^(ERR_SSL_|ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_)/.test(code);
+}
+
+/** What may pass, of failures without details. */
+const PASSING: readonly ErrorCategory[] = [ErrorCategory.NETWORK, ErrorCategory.TIMEOUT];
 
 /** The category of a status that comes without details: from the transport, or from what stands before the server. */
 const CATEGORIES: Partial<Record<Code, ErrorCategory>> = {

@@ -90,9 +90,20 @@ test("a connection that is refused", { skip }, async () => {
   assert.equal(problem.category, ErrorCategory.NETWORK);
 });
 
+test("TLS to a server without it", { skip }, async () => {
+  const problem = await failing(dial(server, { tls: true }).listModels({}));
+  assert.deepEqual([problem.category, problem.retryable], [ErrorCategory.NETWORK, false]);
+});
+
+test("a certificate that is not trusted", { skip }, async () => {
+  const problem = await failing(dial(guarded, { tls: true }).listModels({}));
+  assert.deepEqual([problem.category, problem.retryable], [ErrorCategory.NETWORK, false]);
+});
+
 test("nobody listens", async () => {
   const client = dial("127.0.0.1:1");
-  assert.equal((await failing(client.listModels({}))).category, ErrorCategory.NETWORK);
+  const problem = await failing(client.listModels({}));
+  assert.deepEqual([problem.category, problem.retryable], [ErrorCategory.NETWORK, true]);
   const stream = client.generateStream({})[Symbol.asyncIterator]();
   assert.equal((await failing(stream.next())).category, ErrorCategory.NETWORK);
 });
@@ -111,6 +122,7 @@ test("an invalid request says where", { skip }, async () => {
   const problem = await failing(dial(server).adapt({ input: { case: "request", value } }));
   assert.deepEqual([problem.category, problem.path], [ErrorCategory.INVALID_REQUEST, "/messages/0/role"]);
   assert.equal(problem.violations[0]?.path, "/messages/0/role");
+  assert.match(problem.message, / \(at \/messages\/0\/role\)$/);
 });
 
 test("a refused loss brings its report", { skip }, async () => {
@@ -125,6 +137,7 @@ test("a refused loss brings its report", { skip }, async () => {
 test("a deadline", { skip }, async () => {
   const problem = await failing(dial(server).listModels({}, { timeoutMs: 1 }));
   assert.deepEqual([problem.category, problem.code], [ErrorCategory.TIMEOUT, Code.DeadlineExceeded]);
+  assert.ok(problem.retryable);
 });
 
 test("a call that is cancelled", { skip }, async () => {

@@ -180,6 +180,15 @@ def check_call_row(session: Session, case: Case) -> Note:
     return None
 
 
+def check_hash_row(session: Session, case: Case) -> Note:
+    """The content hash; `text` of the row is what it is the hash of."""
+    row = _row(case)
+    output = session.ask("content_hash", None, {"message": row["message"]}, "hash")
+    if output["hash"] != row["hash"]:
+        raise Failure(f"the hash is not that of {row['text']}", Difference("", row["hash"], output["hash"]))
+    return None
+
+
 def check_framing_row(session: Session, case: Case, cut: str) -> Note:
     """Odd bytes give the events of the plainest bytes of the same frames; damaged ones these and then the row's error."""
     row = _row(case)

@@ -76,11 +76,14 @@ class Loss:
 
     def drop(self, path: Path, code: str, severity: str, message: str) -> None:
         """Report that the value at `path` is gone."""
-        self.entries.append(entry_of("drop", pointer(path), code, severity, message))
+        entry = {"op": "drop", "path": pointer(path), "code": code, "severity": severity, "message": message}
+        self.entries.append(cast("Entry", entry))
 
     def replace(self, path: Path, value: Any, code: str, severity: str, message: str) -> None:
         """Report that `value` is at `path` now."""
-        self.entries.append(entry_of("replace", pointer(path), code, severity, message, value=value))
+        where = pointer(path)
+        entry = {"op": "replace", "path": where, "value": value, "code": code, "severity": severity, "message": message}
+        self.entries.append(cast("Entry", entry))
 
     def move(self, path: Path, to: Path, code: str, severity: str, message: str, left: Any = None) -> None:
         """Report that the value at `path` is at `to` now; `left`, when given, is at `path` instead."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 from interlingua.canonical.check import refuse_incomplete_medium, refuse_misplaced, refuse_misplaced_in_result
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.hash import comparable, content_hash
+from interlingua.canonical.hash import canonical_text, content_hash
 from interlingua.canonical.validate import is_base64
 
 if TYPE_CHECKING:
@@ -221,10 +221,10 @@ class MessageMethods(Made):
         return content_hash(cast("Message", self).plain())
 
     def __eq__(self, other: object) -> bool:
-        """Whether two messages are equal, except for the adapters' own data and the cache hint."""
+        """Whether two messages are equal: all members count except the adapters' own data and the cache hint."""
         if not isinstance(other, MessageMethods):
             return NotImplemented
-        return comparable(cast("Message", self).plain()) == comparable(cast("Message", other).plain())
+        return canonical_text(cast("Message", self).plain()) == canonical_text(cast("Message", other).plain())
 
     def __hash__(self) -> int:
         return hash(self.content_hash())

@@ -120,7 +120,7 @@ class ToolUseBlock(Model):
 
     type: Literal["tool_use"] = "tool_use"
     id: Annotated[Text, Field(pattern="^tu_[0-9A-Za-z]+$")]
-    """Canonical id, tu_ and a ULID."""
+    """Canonical id: tu_ and a ULID, or other letters and digits where a person wrote it."""
     name: Annotated[Text, Field(min_length=1)]
     """Name of the tool."""
     input: FreeObject
@@ -490,7 +490,10 @@ class TextDeltaEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
     text: Text
@@ -504,7 +507,10 @@ class ThinkingDeltaEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
     text: Text
@@ -520,7 +526,10 @@ class ToolUseStartEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
     id: Text
@@ -536,7 +545,10 @@ class ToolUseInputDeltaEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
     id: Text
@@ -552,7 +564,10 @@ class ToolUseEndEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
     id: Text
@@ -1165,7 +1180,10 @@ class BlockStartEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
     block: ContentBlock
@@ -1179,7 +1197,10 @@ class BlockStopEvent(Model):
     message_id: Maybe[Text] = None
     """The message that the event belongs to."""
     index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: Annotated[Maybe[int], Field(ge=0)] = None
     """Which answer, when n was above 1; 0 when absent."""
     block: ContentBlock

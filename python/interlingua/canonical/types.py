@@ -102,7 +102,7 @@ class ToolUseBlock(TypedDict):
 
     type: Literal["tool_use"]
     id: str
-    """Canonical id, tu_ and a ULID."""
+    """Canonical id: tu_ and a ULID, or other letters and digits where a person wrote it."""
     name: str
     """Name of the tool."""
     input: dict[str, Any]
@@ -457,7 +457,10 @@ class TextDeltaEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     index: int
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
     text: str
@@ -471,7 +474,10 @@ class ThinkingDeltaEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     index: int
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
     text: str
@@ -487,7 +493,10 @@ class ToolUseStartEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     index: int
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
     id: str
@@ -503,7 +512,10 @@ class ToolUseInputDeltaEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     index: int
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
     id: str
@@ -519,7 +531,10 @@ class ToolUseEndEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     index: int
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
     id: str
@@ -1095,7 +1110,10 @@ class BlockStartEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     index: int
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
     block: ContentBlock
@@ -1109,7 +1127,10 @@ class BlockStopEvent(TypedDict):
     message_id: NotRequired[str]
     """The message that the event belongs to."""
     index: int
-    """Position of the block in the message."""
+    """
+    Number of the block in the stream, from 0. It is also the position in the message unless the last event
+    has places.
+    """
     choice: NotRequired[int]
     """Which answer, when n was above 1; 0 when absent."""
     block: ContentBlock

@@ -141,7 +141,7 @@ def _parts(value: Any, name: str) -> Iterator[tuple[Any, Ahead]]:
     """Yield a value in parts that are all valid if the value is valid. Other threads wait while the validator runs: so
     it gets a conversation in parts of limited size."""
     messages: Any = value.get("messages") if name == "Request" and isinstance(value, dict) else None
-    if not isinstance(messages, list) or sum(map(_blocks, messages)) <= _PART:
+    if not isinstance(messages, list) or _size(messages) <= _PART:
         yield value, (0, 0)
         return
     start, size = 0, 0
@@ -158,6 +158,13 @@ def _parts(value: Any, name: str) -> Iterator[tuple[Any, Ahead]]:
         else:
             size += blocks
     yield {**value, "messages": messages[start:]}, (start, 0)
+
+
+def _size(messages: list[Any]) -> int:
+    size = 0
+    for message in messages:
+        size += _blocks(message)
+    return size
 
 
 def _blocks(message: Any) -> int:

@@ -35,7 +35,7 @@ from interlingua.client.stream import Stream
 from interlingua.client.threads import done
 from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
 from interlingua.events import ROUTE_DECIDED, Events
-from interlingua.refusals import no_model
+from interlingua.refusals import field_of_call, no_model
 from interlingua.registry import Connection, Registry, default
 from interlingua.router import Health, decided, in_turn_order, named_chain, turn_model
 
@@ -338,13 +338,14 @@ class Client:
         """The models that the specs stand for, in the order in which they are tried. Raises `InvalidRequest` for a name
         that is not known."""
         models: list[str] = []
-        for spec in specs:
-            if "," in spec or spec in self._registry.aliases:
-                models += map(str, self._registry.expand(spec))
-            else:
-                # a bare name belongs to the provider of the wire that is named with it
-                self._registry.endpoint(model=spec, adapter=adapter)
-                models.append(spec)
+        for position, spec in enumerate(specs):
+            with field_of_call(f"fallbacks/{position - 1}" if position else "model"):
+                if "," in spec or spec in self._registry.aliases:
+                    models += map(str, self._registry.expand(spec))
+                else:
+                    # a bare name belongs to the provider of the wire that is named with it
+                    self._registry.endpoint(model=spec, adapter=adapter)
+                    models.append(spec)
         models = list(dict.fromkeys(models))
         return tuple(models) if len(models) == 1 else in_turn_order(models, turn_model(request["messages"]))
 

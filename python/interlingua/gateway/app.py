@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from interlingua.access import Key
+from interlingua.access import ANYBODY, Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.gateway import connect, faces, records
@@ -122,8 +122,9 @@ def _own_routes(gateway: Gateway) -> list[BaseRoute]:
         return {"calls": await records.list_records(gateway, key.tenant)}
 
     async def metrics(request: Request) -> Response:
-        await gateway.caller(request)
-        return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
+        key = await gateway.caller(request)
+        tenant = None if key is ANYBODY or key.all_metrics else key.tenant
+        return Response(gateway.metrics.text(tenant), headers={"content-type": CONTENT_TYPE})
 
     async def root(request: Request) -> Response:
         return paths.page() if "text/html" in request.headers.get("accept", "") else await alive(request)

@@ -32,6 +32,8 @@ class Call:
     category: str | None = None
     first_event_s: float | None = None
     took_s: float | None = None
+    provider_failed: bool = False
+    """Whether the call ended with an error of a provider."""
     usage: dict[str, Any] | None = None
     route: dict[str, Any] | None = None
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -59,6 +61,23 @@ class Call:
         self.attempts = [
             {name: attempt[name] for name in _ATTEMPT_MEMBERS if name in attempt} for attempt in (*attempts, *skipped)
         ]
+
+    @property
+    def tried(self) -> str | None:
+        """The model that answered, else the one that was tried last, else the first that was to be tried."""
+        if self.model is not None:
+            return self.model
+        tried = [attempt["model"] for attempt in self.attempts if "category" in attempt]
+        chosen: list[str] = (self.route or {}).get("models", [])
+        return next(iter([*tried[-1:], *chosen]), None)
+
+    @property
+    def failed_attempts(self) -> list[dict[str, Any]]:
+        """The calls to providers that failed, with `model` and `category`: also those before the answer."""
+        failed = [attempt for attempt in self.attempts if "category" in attempt]
+        if not failed and self.provider_failed and self.tried is not None:
+            failed = [{"model": self.tried, "category": self.category}]
+        return failed
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON, for the tenant that made the call."""

@@ -106,7 +106,7 @@ class Gateway:
         self.news = News()
         self.contents = Contents(inspect) if inspect else None
         """The contents of the last calls; None where contents are not kept."""
-        self.metrics = Metrics(shared=peers is not None)
+        self.metrics = Metrics({row["id"] for row in self.registry.models()}, shared=peers is not None)
         client.health.observe(self.metrics.cooldown)
         self.peers = peers
         """The other workers, which also have records of calls; None where this process serves alone."""
@@ -380,6 +380,7 @@ class Running:
             error = problem.to_dict()
             call.category = error["category"]
             call.record_attempts(error.get("attempts", ()), error.get("skipped", ()))
+            call.provider_failed = isinstance(problem, ProviderError)
             if call.content is not None:
                 call.content.error(problem.error if isinstance(problem, ProviderError) else error)
         if call.content is not None:
@@ -391,7 +392,7 @@ class Running:
             "%s %s → %s: %d%s in %.3f s",
             call.adapter,
             call.asked_model or "-",
-            call.model or next(iter((call.route or {}).get("models", ())), "-"),
+            call.tried or "-",
             status,
             f" {call.category}" if call.category else "",
             call.took_s,

@@ -14,7 +14,7 @@ from interlingua.access import Key
 from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InterlinguaError, NotConfigured, ProviderError
+from interlingua.canonical.errors import OPERATOR_CATEGORIES, InterlinguaError, NotConfigured, ProviderError
 from interlingua.canonical.loss import Entry
 from interlingua.canonical.types import TokenEstimate
 from interlingua.client import Client
@@ -24,7 +24,7 @@ from interlingua.client.stream import Stream
 from interlingua.client.transport import STREAMS
 from interlingua.gateway.calls import Call, severity_counts
 from interlingua.gateway.past import Keeper, Past, keep
-from interlingua.refusals import Refused, defect, no_model, not_found
+from interlingua.refusals import Refused, defect, field_of_call, no_model, not_found
 from interlingua.registry import Registry, names
 from interlingua.router import served
 
@@ -34,6 +34,7 @@ _PATH_BEGINNINGS = ("v1", "v1beta", "v2", "api", "model")
 """The beginnings of the paths of wires. When one of them is in the place of a provider's name, the base URL of the
 client repeats it."""
 _MAX_ADVISED = 3
+_BAD_GATEWAY = 502
 _RETURNED_PREFIXES = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
 _RETURNED_NAMES = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
 """Headers of a provider's response that are returned to a client of the same wire: its limits, and the id of the
@@ -114,10 +115,11 @@ class Generator:
         request, loss = generation.read(endpoint)
         name = self._name(request, endpoint)
         call.asked_model, call.streamed = name, bool(request.get("stream"))
-        spec, mapped = self._spec(name, generation, endpoint)
-        native_provider = (
-            self._native(spec, generation.adapter) if spec is not None and generation.sdk is None else None
-        )
+        with field_of_call("model"):
+            spec, mapped = self._spec(name, generation, endpoint)
+            native_provider = (
+                self._native(spec, generation.adapter) if spec is not None and generation.sdk is None else None
+            )
         if native_provider not in (None, endpoint.provider):
             # the provider speaks the client's wire: the request is read in the dialect of that provider, members that
             # it alone knows included
@@ -429,12 +431,29 @@ def returned_headers(answer: Answered, client: Endpoint) -> dict[str, str]:
     }
 
 
+def _for_operator(error: Data, client: Endpoint) -> Data:
+    """The error for a client when a provider refuses the gateway's own key, or has none here. In the words of its own
+    wire the client would read that the key of its call is wrong."""
+    message = error["message"]
+    if "status" in error:
+        message += f". The key of this call is not at fault: the operator of the gateway must check its account at {error['provider']}"
+    return {
+        "category": "server_error",
+        "message": message,
+        "retryable": False,
+        "status": _BAD_GATEWAY,
+        "adapter": client.adapter,  # the status is kept
+    }
+
+
 def failure(problem: Exception, client: Endpoint) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of a failure, as a provider of the client's wire would write them."""
     if isinstance(problem, Refused):
         error = problem.to_dict() | {"adapter": client.adapter}  # its own status is kept
-    elif isinstance(problem, ProviderError):
+    elif isinstance(problem, ProviderError | NotConfigured):
         error = problem.error
+        if error["category"] in OPERATOR_CATEGORIES:
+            error = _for_operator(error, client)
     elif isinstance(problem, InterlinguaError):
         error = problem.to_dict()
     else:

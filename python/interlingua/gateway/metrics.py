@@ -1,18 +1,23 @@
 """
-The metrics of a gateway, for Prometheus (spec/11-gateway.md#metrics). No label holds content, a key, or a text that a
-client can choose freely: a label names a model only when that model has answered.
+The metrics of a gateway, for Prometheus (spec/11-gateway.md#metrics). No label holds content, a secret, or a text that a
+client can choose freely: a label names a model only when the registry lists it or it has answered.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
+from interlingua.access import tokens
 from interlingua.gateway.calls import Call
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
+_MOST_KEYS = 1000
+_OTHER_KEYS = ("other", "other")
 _SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250)
 _TOKENS = {
     "input_tokens": "input",
@@ -23,12 +28,14 @@ _TOKENS = {
 
 
 class Metrics:
-    """The metrics of one gateway. With `shared`, all its workers share them, in the files of the folder that
-    `PROMETHEUS_MULTIPROC_DIR` named when this process began."""
+    """The metrics of one gateway. `models` are those of the registry, by canonical id. With `shared`, all its workers
+    share the metrics, in the files of the folder that `PROMETHEUS_MULTIPROC_DIR` named when this process began."""
 
-    def __init__(self, *, shared: bool = False) -> None:
+    def __init__(self, models: Iterable[str] = (), *, shared: bool = False) -> None:
         self._registry = CollectorRegistry()
         self._shared = shared
+        self._models = set(models)
+        self._keys: set[tuple[str, str]] = set()
 
         def counter(name: str, description: str, *labels: str) -> Counter:
             return Counter(f"interlingua_{name}", description, labels, registry=self._registry)
@@ -37,12 +44,23 @@ class Metrics:
             return Histogram(f"interlingua_{name}", description, labels, buckets=_SECONDS, registry=self._registry)
 
         self._calls = counter(
-            "calls", "Calls that ended, by the category of their error or ok.", "wire", "model", "outcome"
+            "calls",
+            "Calls that ended, by the category of their error or ok.",
+            "wire",
+            "provider",
+            "model",
+            "outcome",
+        )
+        self._failed = counter(
+            "failed_attempts", "Calls to providers that failed, by category.", "provider", "model", "category"
         )
         self._refusals = counter("refusals", "Failed calls without a record, by category.", "wire", "category")
         self._tokens = counter("tokens", "Tokens of answers, in disjoint buckets.", "model", "kind")
         self._cost = counter("cost_usd", "Cost of answers whose price is known, in USD.", "model")
         self._unpriced = counter("unpriced", "Answers whose price is not known.", "model")
+        self._calls_of_keys = counter("key_calls", "Calls that ended, by key.", "key", "tenant", "outcome")
+        self._tokens_of_keys = counter("key_tokens", "Tokens of answers, by key.", "key", "tenant")
+        self._cost_of_keys = counter("key_cost_usd", "Known cost of answers, by key, in USD.", "key", "tenant")
         self._losses = counter("losses", "Entries of loss reports.", "wire", "severity", "code")
         self._first = histogram("first_event_seconds", "Time to the first event of a stream.", "model")
         self._took = histogram("call_seconds", "Time of whole calls that were answered.", "model")
@@ -71,8 +89,15 @@ class Metrics:
     def end(self, call: Call) -> None:
         """Count a call that has ended."""
         self._running.dec()
-        model = call.model or ""
-        self._of(self._calls, call.adapter, model, call.category or "ok").inc()
+        if call.model is not None and call.category is None:
+            self._models.add(call.model)
+        provider, model = self._labels(call.tried)
+        outcome = call.category or "ok"
+        self._of(self._calls, call.adapter, provider, model, outcome).inc()
+        key = self._key(call)
+        self._of(self._calls_of_keys, *key, outcome).inc()
+        for attempt in call.failed_attempts:
+            self._of(self._failed, *self._labels(attempt["model"]), attempt["category"]).inc()
         for entry in (*call.request_loss, *call.answer_loss):
             self._of(self._losses, call.adapter, entry["severity"], entry["code"]).inc()
         if call.first_event_s is not None:
@@ -82,14 +107,31 @@ class Metrics:
         usage = call.usage
         if usage is None:
             return
+        self._of(self._tokens_of_keys, *key).inc(tokens(usage))
         for bucket, kind in _TOKENS.items():
             counter = self._of(self._tokens, model, kind)  # the counter exists, even with the value 0
-            if tokens := usage.get(bucket):
-                counter.inc(tokens)
+            if count := usage.get(bucket):
+                counter.inc(count)
         if usage.get("cost_usd") is None:
             self._of(self._unpriced, model).inc()
         else:
             self._of(self._cost, model).inc(float(usage["cost_usd"]))
+            self._of(self._cost_of_keys, *key).inc(float(usage["cost_usd"]))
+
+    def _labels(self, model: str | None) -> tuple[str, str]:
+        """The labels of a model: its provider, and itself where it is known."""
+        if model is None:
+            return "", ""
+        return model.partition(":")[0], model if model in self._models else ""
+
+    def _key(self, call: Call) -> tuple[str, str]:
+        """The labels of the key of a call. Certificates may have any number of subjects, of which the first are named."""
+        key = call.key, call.tenant
+        if key not in self._keys:
+            if len(self._keys) >= _MOST_KEYS:
+                return _OTHER_KEYS
+            self._keys.add(key)
+        return key
 
     def refused(self, wire: str, category: str) -> None:
         """Count a failed call that has no record."""
@@ -116,10 +158,30 @@ class Metrics:
             child = self._children[metric, *labels] = metric.labels(*labels)
         return child
 
-    def text(self) -> bytes:
-        """All metrics, in the text format of Prometheus."""
-        if not self._shared:
-            return generate_latest(self._registry)
-        of_all = CollectorRegistry()
-        MultiProcessCollector(of_all)  # the collector registers itself
-        return generate_latest(of_all)
+    def text(self, tenant: str | None = None) -> bytes:
+        """All metrics, in the text format of Prometheus; those of keys for one tenant alone, or for all with None."""
+        registry = self._registry
+        if self._shared:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # the collector registers itself
+        if tenant is None:
+            return generate_latest(registry)
+        visible = CollectorRegistry()
+        visible.register(_OfTenant(registry, tenant))
+        return generate_latest(visible)
+
+
+class _OfTenant(Collector):
+    """The metrics of a registry without the samples of other tenants."""
+
+    def __init__(self, registry: CollectorRegistry, tenant: str) -> None:
+        self._registry = registry
+        self._tenant = tenant
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in self._registry.collect():
+            visible = copy(metric)
+            visible.samples = [
+                sample for sample in metric.samples if sample.labels.get("tenant", self._tenant) == self._tenant
+            ]
+            yield visible

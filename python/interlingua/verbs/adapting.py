@@ -5,8 +5,7 @@ them.
 The value is a request, a response, a stream of events, or an error; each side is canonical or a wire format.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Entry
 from interlingua.canonical.validate import validate
+from interlingua.refusals import field_of_call
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 from interlingua.verbs import convert
@@ -48,17 +48,6 @@ def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
     if target is None and carried.kind == "error" and not request.include_raw:
         carried.value = translate.without_raw(carried.value)
     return _write(carried, target, as_json=request.json_output)
-
-
-@contextmanager
-def field_of_call(name: str) -> Generator[None]:
-    """Give an `InvalidRequest` without a path the path of this field of the call."""
-    try:
-        yield
-    except InvalidRequest as problem:
-        if problem.path is None:
-            problem.path = f"/{name}"
-        raise
 
 
 def _source(given: Adapting) -> Endpoint | None:

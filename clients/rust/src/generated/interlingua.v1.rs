@@ -223,7 +223,7 @@ pub struct DocumentBlock {
 /// A request of the model to run a tool.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ToolUseBlock {
-    /// Canonical id, tu\_ and a ULID.
+    /// Canonical id: tu\_ and a ULID, or other letters and digits where a person wrote it.
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
     /// Name of the tool.
@@ -940,7 +940,8 @@ pub struct BlockStartEvent {
     /// The message that the event belongs to.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// Position of the block in the message.
+    /// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+    /// places.
     #[prost(int32, tag = "2")]
     pub index: i32,
     /// Which answer, when n was above 1; 0 when absent.
@@ -959,7 +960,8 @@ pub struct BlockStopEvent {
     /// The message that the event belongs to.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// Position of the block in the message.
+    /// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+    /// places.
     #[prost(int32, tag = "2")]
     pub index: i32,
     /// Which answer, when n was above 1; 0 when absent.
@@ -978,7 +980,8 @@ pub struct TextDeltaEvent {
     /// The message that the event belongs to.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// Position of the block in the message.
+    /// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+    /// places.
     #[prost(int32, tag = "2")]
     pub index: i32,
     /// Which answer, when n was above 1; 0 when absent.
@@ -997,7 +1000,8 @@ pub struct ThinkingDeltaEvent {
     /// The message that the event belongs to.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// Position of the block in the message.
+    /// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+    /// places.
     #[prost(int32, tag = "2")]
     pub index: i32,
     /// Which answer, when n was above 1; 0 when absent.
@@ -1019,7 +1023,8 @@ pub struct ToolUseStartEvent {
     /// The message that the event belongs to.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// Position of the block in the message.
+    /// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+    /// places.
     #[prost(int32, tag = "2")]
     pub index: i32,
     /// Which answer, when n was above 1; 0 when absent.
@@ -1041,7 +1046,8 @@ pub struct ToolUseInputDeltaEvent {
     /// The message that the event belongs to.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// Position of the block in the message.
+    /// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+    /// places.
     #[prost(int32, tag = "2")]
     pub index: i32,
     /// Which answer, when n was above 1; 0 when absent.
@@ -1063,7 +1069,8 @@ pub struct ToolUseEndEvent {
     /// The message that the event belongs to.
     #[prost(string, optional, tag = "1")]
     pub message_id: ::core::option::Option<::prost::alloc::string::String>,
-    /// Position of the block in the message.
+    /// Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+    /// places.
     #[prost(int32, tag = "2")]
     pub index: i32,
     /// Which answer, when n was above 1; 0 when absent.

@@ -69,6 +69,10 @@ def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wir
 # ---------------------------------------------------------------------------------------------- finish reasons
 
 
+_FINAL: Final = ("length", "content_filter", "refusal", "error", "cancelled")
+"""The reasons that count even if the answer holds calls, which may be cut off."""
+
+
 class Ends:
     """The finish reasons of a wire.
 
@@ -76,33 +80,30 @@ class Ends:
     - `written`: by canonical reason, further words that are only written; the wire reads them as another reason, or as
       none.
     - `other`: the word for any other reason. It is never a word of a clean end.
-    - `final`: reasons that count even if the answer holds calls, which may be cut off.
     - `by_text`: the wire marks the text of a refusal, and has no finish reason for it.
     """
 
-    __slots__ = ("by_text", "final", "other", "reasons", "words")
+    __slots__ = ("by_text", "other", "reasons", "words")
 
     def __init__(
         self,
         words: Mapping[str, str],
         written: Mapping[str, str],
-        final: tuple[str, ...],
         *,
         other: str = "other",
         by_text: bool = False,
     ) -> None:
         self.reasons = {word: reason for reason, all_words in words.items() for word in all_words.split()}
         self.words = {reason: all_words.split()[0] for reason, all_words in words.items()} | dict(written)
-        self.final = final
         self.other = other
         self.by_text = by_text
 
 
 def read_end(word: Any, content: list[Block], ends: Ends) -> str:
     """The canonical finish reason of an answer. The content has priority: an answer with calls waits for their
-    results."""
+    results, unless it did not come to its end."""
     reason = ends.reasons.get(word, "other") if type(word) is str else "other"
-    if reason in ends.final:
+    if reason in _FINAL:
         return reason
     refused = False
     for block in content:

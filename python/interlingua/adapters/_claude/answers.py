@@ -1,7 +1,7 @@
 """Responses of Anthropic's models: which reasoning is shown, and which losses of the message are reported."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
@@ -10,9 +10,6 @@ from interlingua.adapters._engine.items import Member
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
 from interlingua.canonical.loss import Path
-
-FINAL: Final = ("length", "content_filter", "refusal")
-"""The finish reasons that do not depend on the content of a response."""
 
 
 def content_to_wire(

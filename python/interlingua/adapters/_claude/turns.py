@@ -20,7 +20,7 @@ from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_dif
 from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters._history import turns as _turns
 from interlingua.adapters._history.order import INSTRUCTIONS, note_disorder
-from interlingua.adapters._history.turns import has_content, messages_of, user_messages
+from interlingua.adapters._history.turns import has_content, messages_of, note_begin, user_messages
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -50,11 +50,7 @@ def messages_from_wire(
     starts: list[int] = []
     previous = USER if user_first else ""
     for position, wire in enumerate(wires):
-        if type(wire) is not dict or type(role := wire.get("role")) is not str:
-            raise InvalidWire("a message must be an object with a role", path=pointer(("messages", position)))
-        if role not in _ROLES:
-            where: Path = ("messages", position, "role")
-            raise InvalidWire("the role must be user, assistant or system", path=pointer(where))
+        role = _role(wire, position)
         first = len(messages)
         if role == ASSISTANT != previous:
             reading.turn()
@@ -78,10 +74,20 @@ def messages_from_wire(
     if previous == ASSISTANT and _ends_in_space(messages[-1]):
         reading.must_compare = True
     if user_first and wires and messages[starts[0]]["role"] == ASSISTANT:
-        reading.must_compare = True
+        note_begin(messages[starts[0]], reading)
     if may_differ(reading.must_compare):
         note_disorder(messages, reading.state, by_turn=True)
     return starts
+
+
+def _role(wire: Any, position: int) -> str:
+    """The role of a wire message. Raises `InvalidWire` if it is no message."""
+    if type(wire) is not dict or type(role := wire.get("role")) is not str:
+        raise InvalidWire("a message must be an object with a role", path=pointer(("messages", position)))
+    if role not in _ROLES:
+        where: Path = ("messages", position, "role")
+        raise InvalidWire("the role must be user, assistant or system", path=pointer(where))
+    return role
 
 
 _ROLES: Final = (USER, ASSISTANT, SYSTEM)

@@ -79,8 +79,10 @@ def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] =
             if kind in _MEDIA:
                 _keep_medium(block, read)
             elif kind == "tool_result":
-                for part in block["content"]:
-                    if part["type"] != "text" and part["type"] in _MEDIA:
+                parts: list[Item] = block["content"]
+                for part in parts:
+                    held: str = part["type"]
+                    if held != "text" and held in _MEDIA:
                         read[RESULT_MEDIA] = True
                         _keep_medium(part, read)
     encoding["read"] = read

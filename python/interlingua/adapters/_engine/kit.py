@@ -375,6 +375,14 @@ def arguments_text(value: Any) -> str:
     return json.dumps(value).decode()
 
 
+def absent_member(request: Mapping[str, Any], name: str) -> str:
+    """A name that no member of a request has. The report has no operation that inserts a message: it is the value of
+    such a member, which is moved to its place (spec/6-loss.md#loss-apply)."""
+    while name in request:
+        name += "_"
+    return name
+
+
 def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None) -> None:
     """Put members without canonical meaning, and the spelling of an item, into its provider state; what is empty is not
     put."""

@@ -121,7 +121,8 @@ def first_call(content: list[Block]) -> int:
             return -1
         begin = 1
     for index in range(begin, len(content)):
-        if content[index]["type"] != "tool_use":
+        kind: str = content[index]["type"]
+        if kind != "tool_use":
             return -1
     return begin
 

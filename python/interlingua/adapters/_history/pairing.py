@@ -10,7 +10,7 @@ pointers of its report are mapped back to the original request.
 from typing import Any, Final, cast
 
 from interlingua.adapters._contract import Adapter
-from interlingua.adapters._engine.kit import encoding_of, note_spelling
+from interlingua.adapters._engine.kit import absent_member, encoding_of, note_spelling
 from interlingua.adapters._history.order import ANSWER_IT, turns
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -249,9 +249,8 @@ def _drop_turn(message: Message, position: int, loss: Loss) -> None:
 class _Places:
     """The messages that remain, and the place of each in the original request.
 
-    `placeholder_or_drop` has, by position, the message that replaces a message; None if it is dropped. The report has
-    no operation that inserts a message: an added result is reported as an absent member of the request that is moved to
-    its place.
+    `placeholder_or_drop` has, by position, the message that replaces a message; None if it is dropped. An added
+    result is reported as an `absent_member` of the request that is moved to its place.
     """
 
     def __init__(self, request: Request, placeholder_or_drop: dict[int, Message | None], added: list[Added]) -> None:
@@ -265,10 +264,7 @@ class _Places:
         self._added: list[str] = []
         for position in range(len(written) + 1):
             for number in coming.get(position, ()):
-                name = f"result_{number + 1}"
-                while name in request:
-                    name += "_"
-                self._added.append(pointer((name,)))
+                self._added.append(pointer((absent_member(request, f"result_{number + 1}"),)))
                 self._put(added[number][1], self._added[-1], position)
             if position < len(written):
                 message = placeholder_or_drop.get(position, written[position])

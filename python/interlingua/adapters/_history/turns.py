@@ -12,19 +12,24 @@ from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._engine import writing as _writing
 from interlingua.adapters._engine.items import laid_over, report_not_written
-from interlingua.adapters._engine.kit import UNREADABLE, marked, report_foreign_state, report_replayable_state, within
+from interlingua.adapters._engine.kit import (
+    UNREADABLE,
+    absent_member,
+    marked,
+    note_spelling,
+    report_foreign_state,
+    report_replayable_state,
+    within,
+)
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._engine.writing import ANY_ID, CallIds, ToolNames
+from interlingua.adapters._engine.writing import ANY_ID, FILLER, CallIds, ToolNames
 from interlingua.adapters._history.messages import OF_MESSAGE, fold_role
-from interlingua.adapters._history.order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
+from interlingua.adapters._history.order import INSTRUCTIONS, WHY, Moves, Order, arranged, moves_behind
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
-Move = tuple[int, int, str, str, Item | None]
-"""The position of a message, the one before which it is now, code and text of the report, and what is left in its old
-place."""
 
 SYSTEM: Final = "system"
 USER: Final = "user"
@@ -58,6 +63,14 @@ def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
     return found
 
 
+_BEGIN: Final = "first"
+
+
+def note_begin(message: Item, reading: Reading) -> None:
+    """Note that a conversation began with a message of the model, although the provider documents that it must not."""
+    note_spelling(message, _BEGIN, reading.state)
+
+
 def messages_of(starts: list[int], count: int) -> list[range]:
     """The positions of the messages that were read from each wire message. `starts` has the first position of each,
     `count` is the number of all messages."""
@@ -85,7 +98,7 @@ class Writing(_writing.Writing):
         super().__init__(source, endpoint, loss, tool_names, call_ids)
         self.message: Item = {}
         self.merges: list[tuple[Path, Path]] = []
-        self.moves: list[Move] = []
+        self.moves: Moves = []
         self.gone: set[Path] = set()
 
     def is_native(self, block: Item) -> bool | None:
@@ -126,9 +139,9 @@ class Writing(_writing.Writing):
 
     def report_moves(self) -> None:
         """Report the messages that are elsewhere on the wire."""
-        for position, before, code, message, left in self.moves:
+        for position, before in self.moves:
             if ("messages", position) not in self.gone:
-                self.loss.move(("messages", position), ("messages", before), code, "representation", message, left)
+                self.loss.move(("messages", position), ("messages", before), "reordered", "representation", WHY)
 
 
 W = TypeVar("W", bound=Writing)
@@ -220,9 +233,9 @@ class Turns(Generic[W]):
         """Whether a message with a state begins a wire message of its own, though it could join a neighbour."""
         return False
 
-    def begin_with_assistant(self, position: int) -> None:
-        """Write what the wire demands before a conversation that begins with the message of the model at this
-        position."""
+    def demands_user(self) -> bool:
+        """Whether a turn of the user must come before that of the model with which the conversation begins."""
+        return False
 
     def end_assistant_message(self, message: Item, content: list[Item], path: Path) -> None:
         """Repair the `content` that was written of a message of the model, if it ends in something else than a text."""
@@ -262,6 +275,7 @@ class Turns(Generic[W]):
         self.write_leading(request, body)
         self.arrange()
         self.write_messages()
+        self.begin_with_user()
 
     def write_leading(self, request: Item, body: Item) -> None:
         """Write the instructions of the request and the leading instruction messages. Raises `InvalidRequest` without
@@ -305,8 +319,7 @@ class Turns(Generic[W]):
         messages, writing = self.messages, self.writing
         self.order = arranged(messages, writing, self.first, by_turn=True, as_read=as_read)
         if not isinstance(self.order, range):
-            moves = moves_behind(self.order, messages, self.first, self.pinned())
-            writing.moves += [(source, before, "reordered", WHY, None) for source, before in moves]
+            writing.moves += moves_behind(self.order, messages, self.first, self.pinned())
 
     def begin_again(self) -> None:
         """Discard the wire messages, so that the messages can be written once more."""
@@ -337,17 +350,11 @@ class Turns(Generic[W]):
                         self._end_turn(position)
                     if role == "assistant":
                         writing.next_turn()
-                        if not wires:
-                            self.begin_with_assistant(position)
                 block: Item = blocks[0] if len(blocks) == 1 else _SEVERAL
                 if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
                     content = [writing.text(text)]  # most messages
-                elif role == "tool":
-                    content = self.result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
                 else:
-                    content = self.blocks_to_wire(blocks, speaker, writing, ("messages", position, "content"))
-                    if role == "assistant" and content and "text" not in content[-1]:
-                        self.end_assistant_message(message, content, ("messages", position))
+                    content = self._blocks_to_wire(message, role, speaker, blocks, position)
                 state = self._state_to_write(message, content, ("messages", position)) if len(message) > 2 else None
                 if joins:
                     self._join(message, role, content, state, position)
@@ -366,6 +373,22 @@ class Turns(Generic[W]):
         if not wires and not writing.same("messages"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
 
+    def begin_with_user(self) -> None:
+        """Write a turn of the user that nobody wrote before all others, if the wire demands it
+        (spec/2-requests.md#filler-turn). A conversation that was read without one stays so (`note_begin`)."""
+        writing = self.writing
+        if not self.wires or self.wires[0]["role"] != self.assistant or not self.demands_user():
+            return
+        if writing.same_origin and writing.encoding_of(self.messages[self.of[0][0]]).get(_BEGIN):
+            return
+        self.wires.insert(0, {"role": USER, self.member: [writing.text(FILLER)]})
+        self.of.insert(0, [])
+        message = {"role": USER, "content": [{"type": "text", "text": FILLER}]}
+        added: Path = (absent_member(writing.source, "filler"),)
+        why = "the target's conversations begin with a turn of the user"
+        writing.loss.replace(added, message, "filler", "representation", why)
+        writing.loss.move(added, ("messages", self.first), "filler", "representation", why)
+
     def _instructions(self, message: Item, position: int) -> tuple[str, list[Item]]:
         """The role that instructions inside the conversation are written with, and their blocks; an empty role if they
         are not written."""
@@ -377,6 +400,15 @@ class Turns(Generic[W]):
             fold_role(message["role"], path, self.writing)
             return SYSTEM, message["content"]
         return USER, _marked_blocks(message, path, self.writing)
+
+    def _blocks_to_wire(self, message: Item, role: str, speaker: str, blocks: list[Item], position: int) -> list[Item]:
+        """Write the blocks of a message; of a message of role tool, it is its result."""
+        if role == "tool":
+            return self.result_to_wire(blocks[0], self.writing, ("messages", position, "content", 0))
+        content = self.blocks_to_wire(blocks, speaker, self.writing, ("messages", position, "content"))
+        if role == "assistant" and content and "text" not in content[-1]:
+            self.end_assistant_message(message, content, ("messages", position))
+        return content
 
     def _joins(self, message: Item, role: str) -> bool:
         """Whether a message of the same speaker joins the open turn."""

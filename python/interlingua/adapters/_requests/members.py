@@ -39,7 +39,6 @@ class Kind:
     NUMBER: Final = "a number"
     INTEGER: Final = "a whole number"
     COUNT: Final = "a whole number, zero or more"
-    ANSWERS: Final = "a whole number, one or more"
     LIST: Final = "a list"
     OBJECT: Final = "an object"
     TEXT_OR_OBJECT: Final = "a string or an object"
@@ -74,9 +73,9 @@ def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(text) is str for text in value)
 
 
-def _is_count(value: Any, least: int) -> bool:
+def _is_count(value: Any) -> bool:
     number = whole(value)
-    return number is not None and number >= least
+    return number is not None and number >= 0
 
 
 FITS: Final[dict[str, Callable[[Any], bool]]] = {
@@ -87,8 +86,7 @@ FITS: Final[dict[str, Callable[[Any], bool]]] = {
     Kind.SWITCH_OR_TEXT: lambda value: type(value) is bool or type(value) is str,
     Kind.NUMBER: is_number,
     Kind.INTEGER: lambda value: whole(value) is not None,
-    Kind.COUNT: lambda value: _is_count(value, 0),
-    Kind.ANSWERS: lambda value: _is_count(value, 0),
+    Kind.COUNT: _is_count,
     Kind.LIST: lambda value: type(value) is list,
     Kind.OBJECT: lambda value: type(value) is dict,
     Kind.TEXT_OR_OBJECT: lambda value: type(value) is str or type(value) is dict,
@@ -135,6 +133,11 @@ class BodyMember:
 
 
 BodyMembers = dict[str, BodyMember]
+
+
+def number_of_answers(value: int) -> int | None:
+    """Parse a number of answers: 0 has no canonical counterpart and stays an option of the wire."""
+    return value or None
 
 
 def wrong_member(adapter: str, options: dict[str, Any], rows: BodyMembers) -> InvalidWire | None:
@@ -233,7 +236,7 @@ class Members(Generic[R]):
             value = _number_in(value)
         if kind in WHOLE:
             value = whole(value)
-            if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
+            if value is None or (kind != Kind.INTEGER and value < 0):
                 return False
         elif not (type(value) is dict if type(kind) is dict else FITS[kind](value)):
             return False
@@ -262,7 +265,7 @@ class Members(Generic[R]):
 REASONING: Final = "reasoning"
 
 
-WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
+WHOLE: Final = (Kind.INTEGER, Kind.COUNT)
 _LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
 
 

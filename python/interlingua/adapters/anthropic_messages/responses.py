@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.usage import ALWAYS, REST, Counts, Place
-from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, strict
+from interlingua.adapters._claude.answers import content_to_wire, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, Item
 from interlingua.adapters._engine.items import ItemRow, write_item
@@ -31,7 +31,6 @@ ENDS: Final = answers.Ends(
         "refusal": "refusal",
     },
     {"content_filter": "refusal"},
-    FINAL,
 )
 COUNTS: Final = Counts(
     Place("input_tokens", "input_tokens", written=ALWAYS),

@@ -400,7 +400,7 @@ def _cache(hint: dict[str, Any], body: Wire, writing: Writing) -> None:
         and "cache" not in blocks[position]
         and "cachePoint" not in content[-1]
         and ("messages", last) not in writing.gone
-        and not any(last in (source, before - 1) for source, before, *_ in writing.moves)
+        and not any(last in (source, before - 1) for source, before in writing.moves)
         and blocks[position]["type"] not in UNMARKED_TYPES
         and _ends_with(content, blocks)
     ):

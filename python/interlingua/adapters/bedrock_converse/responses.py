@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import answers
 from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place, Usage, count, not_for_an_hour
-from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, strict
+from interlingua.adapters._claude.answers import content_to_wire, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
 from interlingua.adapters._engine.items import ItemRow, inside, write_item
@@ -33,7 +33,6 @@ ENDS: Final = answers.Ends(
         "refusal": "refusal",
     },
     {"refusal": "content_filtered", "error": "other", "pause": "other"},
-    FINAL,
 )
 
 

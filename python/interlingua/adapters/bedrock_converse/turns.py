@@ -9,7 +9,6 @@ from interlingua.adapters._claude import turns as claude
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import USER
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._engine.writing import FILLER
 from interlingua.adapters.bedrock_converse.blocks import blocks_from_wire, blocks_to_wire, result_to_wire
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
 from interlingua.canonical.errors import InvalidWire
@@ -66,13 +65,8 @@ class _Turns(claude.Turns[Writing]):
         # the turns of a request from another wire alternate
         return self.writing.same_origin and bool(self.writing.encoding_of(message).get("start"))
 
-    def begin_with_assistant(self, position: int) -> None:
-        """Write a turn of the user before the answer."""
-        filler = {"role": USER, "content": [{"type": "text", "text": FILLER}]}
-        self.wires.append({"role": USER, "content": [{"text": FILLER}]})
-        self.of.append([position])
-        why = "the target's conversations begin with the user"
-        self.writing.moves.insert(0, (position, position + 1, "filler", why, filler))
+    def demands_user(self) -> bool:
+        return True
 
     def mark_last(self, content: list[Wire], message: Message, path: Path) -> bool:
         last = len(message["content"]) - 1

@@ -62,7 +62,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
 
 def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
     """Read a message by its role. The message of a response (`answer`) has parts where other messages have a text."""
-    role = message["role"]
+    role: str = message["role"]
     known = _KNOWN[role]
     content = message.get("content")
     if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:

@@ -33,7 +33,6 @@ ENDS: Final = answers.Ends(
         "cancelled": "USER_CANCEL",
     },
     {"content_filter": "OTHER", "cancelled": "OTHER"},
-    ("length", "content_filter", "error", "cancelled"),
     other="OTHER",
 )
 

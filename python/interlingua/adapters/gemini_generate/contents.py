@@ -12,9 +12,8 @@ from typing import Any, Final, NamedTuple
 from interlingua.adapters._content.media import KINDS
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.verbatim import Items, is_imprinted, keep_item, keep_spellings, may_differ
-from interlingua.adapters._engine.writing import FILLER
-from interlingua.adapters._history.order import INSTRUCTIONS, Order, are_paired, note_disorder
-from interlingua.adapters._history.turns import Turns, messages_of, user_messages
+from interlingua.adapters._history.order import Order, are_paired, note_disorder
+from interlingua.adapters._history.turns import Turns, messages_of, note_begin, user_messages
 from interlingua.adapters._requests.requests import unmeasured
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
@@ -97,6 +96,8 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             _keep_fields(messages[first], content, reading)
         if reading.silent:
             _keep_silent(messages[first], MODEL if role == MODEL else USER, reading)
+    if starts and _begins_with_call(messages, range(starts[0], len(messages))):
+        note_begin(messages[starts[0]], reading)
     if may_differ(reading.must_compare):
         note_disorder(messages, reading.state, by_turn=True)
     return starts
@@ -169,9 +170,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     if contents.first and not request.get("system") and (read is not None or "provider_state" in messages[0]):
         _settle_leading(items, body, contents.first, read)
     entries_before = [*writing.loss.entries]
-    contents.arrange()
-    contents.write_messages()
-    contents.demand_signatures(writing.model)
+    contents.write_contents()
     body["contents"] = contents.wires
     if read is not None:
         items.keep(read.contents, messages_of(read.starts, len(messages)), contents.wires, contents.of)
@@ -182,15 +181,8 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
             # an edit: the reader would pair the results with other calls by name or position
             writing.begin_again(entries_before)
             contents.begin_again()
-            contents.arrange(as_read=False)
-            contents.write_messages()
-            contents.demand_signatures(writing.model)
+            contents.write_contents(as_read=False)
             body["contents"] = items.put_back(contents.wires, contents.of, apart=contents.otherwise())
-    if contents.wires and not writing.encoding.get("call_first") and begins_with_call(messages, contents.order):
-        body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
-        message = "the target does not accept a call before a user turn: a filler is placed before it"
-        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
-        writing.loss.move(("filler",), ("messages", contents.order[0]), "filler", "representation", message)
     writing.report_merges()
     contents.report_media()
     writing.report_moves()
@@ -219,9 +211,19 @@ class _Contents(Turns[Writing]):
         self.after_turn = writing.outside
         self.released: list[tuple[Path, str, Path]] = []
 
+    def write_contents(self, *, as_read: bool = True) -> None:
+        """Write the messages in the order of the wire, with what the provider demands in addition (`arrange`)."""
+        self.arrange(as_read=as_read)
+        self.write_messages()
+        self.begin_with_user()
+        self.demand_signatures(self.writing.model)
+
     def put_system(self, content: list[Wire], body: Wire) -> Wire:
         body["systemInstruction"] = wire = {"parts": content}
         return wire
+
+    def demands_user(self) -> bool:
+        return _begins_with_call(self.messages, self.order)
 
     def pinned(self) -> Collection[int]:
         """Return the last result of each turn with media after its results: nothing else moves to that place.
@@ -250,7 +252,7 @@ class _Contents(Turns[Writing]):
         """Put media that the preceding results cannot contain into a user content of their own."""
         writing = self.writing
         # a message that moves is placed after the media
-        before = next((to for moved, to, *_ in writing.moves if moved == position), position)
+        before = next((to for moved, to in writing.moves if moved == position), position)
         self.wires.append({"role": USER, "parts": [part for _, _, part in writing.outside]})
         self.of.append([])
         self.released += [(path, left, ("messages", before)) for path, left, _ in writing.outside]
@@ -323,12 +325,10 @@ def _holds_media(message: Message) -> bool:
     return message["role"] == "tool" and any(block["type"] in KINDS for block in message["content"][0]["content"])
 
 
-def begins_with_call(messages: list[Message], order: Order) -> bool:
+def _begins_with_call(messages: list[Message], order: Order) -> bool:
     """Whether a call comes before any user turn."""
     for position in order:
         message = messages[position]
-        if message["role"] in INSTRUCTIONS and position == 0:
-            continue
         if message["role"] != "assistant":
             return False
         if any(block["type"] == "tool_use" for block in message["content"]):

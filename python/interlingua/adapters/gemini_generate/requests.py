@@ -18,6 +18,7 @@ from interlingua.adapters._requests.members import (
     Members,
     Writer,
     model_to_wire,
+    number_of_answers,
     one_of,
     put,
     within,
@@ -33,7 +34,6 @@ from interlingua.adapters._requests.rules import (
 )
 from interlingua.adapters.gemini_generate.contents import (
     Read,
-    begins_with_call,
     contents_from_wire,
     contents_to_wire,
     demands_signatures,
@@ -114,10 +114,6 @@ def from_wire_request(
     members.words.update(encoding)
     encoding = members.words
     _address_from_wire(wire, body, endpoint, members.request, encoding)
-    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
-        messages, range(len(messages))
-    ):
-        encoding["call_first"] = True
     must_compare = _is_unusual(members.request, body)
     read = Read(
         body.get("systemInstruction"), contents, starts, Offered(body.get("tools") or [], reading.offered), model
@@ -421,7 +417,7 @@ _ROWS: Final[BodyMembers] = {
             "presencePenalty": _number(Kind.NUMBER, "presence_penalty", -2, 1.99),
             "frequencyPenalty": _number(Kind.NUMBER, "frequency_penalty", -2, 1.99),
             "maxOutputTokens": _number(Kind.COUNT, "max_output_tokens", 1, None),
-            "candidateCount": _number(Kind.ANSWERS, "n", 1, 8),
+            "candidateCount": BodyMember(Kind.COUNT, "n", plain=(1, 8), parse=number_of_answers, as_text=True),
             "seed": _number(Kind.INTEGER, "seed", -SEEDS, SEEDS - 1, seed_within(-SEEDS, SEEDS - 1)),
             "logprobs": _number(Kind.COUNT, "top_logprobs", 0, MOST_LOGPROBS, _top_logprobs),
             "stopSequences": BodyMember(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),

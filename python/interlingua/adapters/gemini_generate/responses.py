@@ -34,7 +34,6 @@ ENDS: Final = answers.Ends(
         "MALFORMED_RESPONSE NO_IMAGE IMAGE_OTHER",
     },
     {"stop_sequence": "STOP", "tool_calls": "STOP", "refusal": "SAFETY", "error": "OTHER"},
-    ("length", "content_filter"),
     other="OTHER",
 )
 COUNTS: Final = Counts(

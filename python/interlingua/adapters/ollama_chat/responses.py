@@ -20,9 +20,7 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-ENDS: Final = answers.Ends(
-    {"stop": "stop", "length": "length"}, {"stop_sequence": "stop", "tool_calls": "stop"}, ("length",)
-)
+ENDS: Final = answers.Ends({"stop": "stop", "length": "length"}, {"stop_sequence": "stop", "tool_calls": "stop"})
 """The server has two finish reasons, and none for calls."""
 _COUNTS: Final = Counts(
     Place("input_tokens", "prompt_eval_count", written=ALWAYS),

@@ -85,7 +85,7 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs"
     runs = _Runs(writing)
     for position in order:
         message = messages[position]
-        role = message["role"]
+        role: str = message["role"]
         if runs.waiting and role != "tool" and position not in writing.moved:
             runs.close(message, position)
         plain = None if runs.moved else plain_message(message)
@@ -225,9 +225,9 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     answered = block["tool_use_id"]
     called = writing.legacy.get(answered)  # the call was written without an id, so the result has only its name
     if bare and len(block) == 3 and called is None and not writing.encoding_of(message).get("named"):
-        content = block["content"]
-        if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
-            text = content[0]["text"]
+        content: list[Block] = block["content"]
+        if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text":
+            text: str = content[0]["text"]
             if not text.startswith(MARK):
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)

@@ -32,7 +32,6 @@ ENDS: Final = answers.Ends(
         "error": "error insufficient_system_resource abort network_error",
     },
     {"stop_sequence": "stop", "refusal": "stop", "cancelled": "error"},
-    ("length", "content_filter", "error"),
     by_text=True,
 )
 """The finish reasons of the wire and its dialects. It has none for a pause; `error` is OpenRouter's."""

@@ -39,7 +39,6 @@ _ENDS: Final = answers.Ends(
         "cancelled": "cancelled",
     },
     {"stop_sequence": "completed", "tool_calls": "completed", "refusal": "completed"},
-    (),
     other="incomplete.other",
     by_text=True,
 )

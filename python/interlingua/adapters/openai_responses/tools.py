@@ -261,11 +261,10 @@ def are_offered(found: list[Wire], writing: Writing) -> bool:
 
 def _still_found(tools: list[Item], items: Any, writing: Writing) -> list[str]:
     """Return the names of the tools that searches returned according to their items, if the tools were not changed."""
-    outputs = items if isinstance(items, list) else ()
-    listed = [item["tools"] for item in outputs if item.get("type") == "tool_search_output" and answered(item, _SEARCH)]
-    marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)] if listed else []
-    if not marked:
+    marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)]
+    if not marked or not isinstance(items, list):
         return []
+    listed = [item["tools"] for item in items if item.get("type") == "tool_search_output" and answered(item, _SEARCH)]
     rest = [tool for tool in tools if tool not in marked]
     again = {tool["name"]: tool for tool in found_from_wire(listed, rest, Reading(writing.endpoint))}
     same = {tool["name"] for tool in marked if _is_as_found(tool, again.get(tool["name"]))}

@@ -16,12 +16,15 @@ import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
 
 /**
  * How every call of a {@link Client} fails.
  *
- * <p>Its message is the server's sentence alone, which holds no content: what the provider said is in {@code
+ * <p>Its message is the server's sentence and its place, "… (at /target)", which hold no content: what the provider said is in {@code
  * canonical().getProviderMessage()}, and does not belong in a log.
  */
 public final class InterlinguaException extends RuntimeException {
@@ -42,7 +45,7 @@ public final class InterlinguaException extends RuntimeException {
   }
 
   private InterlinguaException(Status status, List<Any> details, Throwable cause) {
-    super(detail(details, Error.class).map(Error::getMessage).orElse(status.getDescription()), cause);
+    super(status.getDescription(), cause);
     this.status = status;
     this.details = details;
     this.canonical = detail(details, Error.class).orElse(null);
@@ -66,7 +69,7 @@ public final class InterlinguaException extends RuntimeException {
 
   /** Whether the same call may succeed later. */
   public boolean isRetryable() {
-    return canonical == null ? status.getCode() == Status.Code.UNAVAILABLE : canonical.getRetryable();
+    return canonical == null ? mayPass(status) : canonical.getRetryable();
   }
 
   /** How long to wait before that, when the server said so. */
@@ -113,6 +116,20 @@ public final class InterlinguaException extends RuntimeException {
         .setPath(broken.getField())
         .setMessage(broken.getDescription())
         .build();
+  }
+
+  /**
+   * Whether the same call may succeed later, of a status that comes without details. What TLS refuses, such as a
+   * certificate or a server without TLS, stays refused until somebody changes the configuration.
+   */
+  private static boolean mayPass(Status status) {
+    return switch (status.getCode()) {
+      case DEADLINE_EXCEEDED -> true;
+      case UNAVAILABLE ->
+          Stream.iterate(status.getCause(), Objects::nonNull, Throwable::getCause)
+              .noneMatch(SSLException.class::isInstance);
+      default -> false;
+    };
   }
 
   /** The detail of a kind. One that cannot be read is as good as none. */

@@ -109,6 +109,26 @@ class ClientTest {
   }
 
   @Test
+  @EnabledIfEnvironmentVariable(named = "INTERLINGUA_SERVER", matches = ".+")
+  void tlsToAServerWithoutIt() {
+    assertRefusedByTls(System.getenv("INTERLINGUA_SERVER"));
+  }
+
+  @Test
+  @EnabledIfEnvironmentVariable(named = "INTERLINGUA_GUARDED", matches = ".+")
+  void aCertificateThatIsNotTrusted() {
+    assertRefusedByTls(System.getenv("INTERLINGUA_GUARDED"));
+  }
+
+  private static void assertRefusedByTls(String address) {
+    try (Client client = Client.connect(address, TlsChannelCredentials.create(), null)) {
+      InterlinguaException problem = failing(() -> client.listModels(MODELS));
+      assertEquals(ErrorCategory.ERROR_CATEGORY_NETWORK, problem.category());
+      assertFalse(problem.isRetryable());
+    }
+  }
+
+  @Test
   void nobodyListens() {
     try (Client client = Client.connect("127.0.0.1:1")) {
       InterlinguaException problem = failing(() -> client.listModels(MODELS));
@@ -142,6 +162,7 @@ class ClientTest {
       assertEquals(ErrorCategory.ERROR_CATEGORY_INVALID_REQUEST, problem.category());
       assertEquals("/messages/0/role", problem.path());
       assertEquals("/messages/0/role", problem.violations().get(0).getPath());
+      assertTrue(problem.getMessage().endsWith(" (at /messages/0/role)"));
     }
   }
 
@@ -167,6 +188,7 @@ class ClientTest {
     try (Client client = serving()) {
       InterlinguaException problem = failing(() -> client.withDeadline(Duration.ofNanos(1)).listModels(MODELS));
       assertEquals(ErrorCategory.ERROR_CATEGORY_TIMEOUT, problem.category());
+      assertTrue(problem.isRetryable());
     }
   }
 

@@ -583,7 +583,7 @@ export const DocumentBlockSchema: GenMessage<DocumentBlock> = /*@__PURE__*/
  */
 export type ToolUseBlock = Message$1<"interlingua.v1.ToolUseBlock"> & {
   /**
-   * Canonical id, tu_ and a ULID.
+   * Canonical id: tu_ and a ULID, or other letters and digits where a person wrote it.
    *
    * @generated from field: string id = 1;
    */
@@ -2344,7 +2344,8 @@ export type BlockStartEvent = Message$1<"interlingua.v1.BlockStartEvent"> & {
   messageId?: string | undefined;
 
   /**
-   * Position of the block in the message.
+   * Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+   * places.
    *
    * @generated from field: int32 index = 2;
    */
@@ -2393,7 +2394,8 @@ export type BlockStopEvent = Message$1<"interlingua.v1.BlockStopEvent"> & {
   messageId?: string | undefined;
 
   /**
-   * Position of the block in the message.
+   * Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+   * places.
    *
    * @generated from field: int32 index = 2;
    */
@@ -2442,7 +2444,8 @@ export type TextDeltaEvent = Message$1<"interlingua.v1.TextDeltaEvent"> & {
   messageId?: string | undefined;
 
   /**
-   * Position of the block in the message.
+   * Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+   * places.
    *
    * @generated from field: int32 index = 2;
    */
@@ -2491,7 +2494,8 @@ export type ThinkingDeltaEvent = Message$1<"interlingua.v1.ThinkingDeltaEvent"> 
   messageId?: string | undefined;
 
   /**
-   * Position of the block in the message.
+   * Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+   * places.
    *
    * @generated from field: int32 index = 2;
    */
@@ -2547,7 +2551,8 @@ export type ToolUseStartEvent = Message$1<"interlingua.v1.ToolUseStartEvent"> & 
   messageId?: string | undefined;
 
   /**
-   * Position of the block in the message.
+   * Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+   * places.
    *
    * @generated from field: int32 index = 2;
    */
@@ -2603,7 +2608,8 @@ export type ToolUseInputDeltaEvent = Message$1<"interlingua.v1.ToolUseInputDelta
   messageId?: string | undefined;
 
   /**
-   * Position of the block in the message.
+   * Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+   * places.
    *
    * @generated from field: int32 index = 2;
    */
@@ -2659,7 +2665,8 @@ export type ToolUseEndEvent = Message$1<"interlingua.v1.ToolUseEndEvent"> & {
   messageId?: string | undefined;
 
   /**
-   * Position of the block in the message.
+   * Number of the block in the stream, from 0. It is also the position in the message unless the last event has
+   * places.
    *
    * @generated from field: int32 index = 2;
    */
