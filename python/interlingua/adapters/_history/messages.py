@@ -188,7 +188,7 @@ def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = Fal
     if writing.endpoint.owns(state):
         report_replayable_state(state, writing.loss, path, fields=fields)
     else:
-        report_lost_state(state, writing.loss, path)
+        report_lost_state(item, state, writing.loss, path)
 
 
 def refuse_empty(wires: list[Wire], writing: Writing) -> None:
