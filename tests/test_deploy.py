@@ -3,10 +3,13 @@
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import yaml
 from typer.main import get_command
 
@@ -112,3 +115,32 @@ def test_the_dashboard_and_the_alerts_ask_for_counters_that_there_are() -> None:
             for label in [*(asked[0].split(", ") if asked else []), *chosen]:
                 assert labels is not None
                 assert f'{label}="' in labels[1], (name, label)
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_the_health_check_asks_over_http_and_tls(encrypted: bool, tmp_path: Path) -> None:
+    """The command of the image, with another port."""
+    authority = trustme.CA()
+    mine = authority.issue_cert("localhost")
+    mine.private_key_and_cert_chain_pem.write_to_path(tmp_path / "both.pem")
+    tls = ["--tls-cert", str(tmp_path / "both.pem"), "--tls-key", str(tmp_path / "both.pem")] if encrypted else []
+    command = [
+        sys.executable,
+        "-m",
+        "interlingua",
+        "serve",
+        "--replay",
+        "--json",
+        "--no-grpc",
+        "--http-port",
+        "0",
+        *tls,
+    ]
+    check = json.loads(instructions("HEALTHCHECK")[-1].partition(" CMD ")[2])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        port = json.loads(server.stdout.readline())["http_port"]
+        script = check[2].replace(":8080/", f":{port}/")
+        assert subprocess.run([sys.executable, *check[1:2], script], check=False).returncode == 0
+        server.terminate()
+    assert subprocess.run([sys.executable, *check[1:2], script], capture_output=True, check=False).returncode != 0

@@ -74,7 +74,7 @@ class Key:
     allow_unpriced: bool = False
     """Whether a key with a budget may use models whose price is not known. Their calls do not count."""
     all_metrics: bool = False
-    """Whether the key sees the metrics of the keys of all tenants."""
+    """Whether the key sees all metrics, and not only those of the keys of its tenant."""
 
     @property
     def principals(self) -> dict[str, str]:

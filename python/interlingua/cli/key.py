@@ -36,7 +36,10 @@ def key(
         bool, typer.Option("--allow-unpriced", help="With --budget: it may use models without a known price.")
     ] = False,
     all_metrics: Annotated[
-        bool, typer.Option("--all-metrics", help="It sees the metrics of all keys, as Prometheus needs it.")
+        bool,
+        typer.Option(
+            "--all-metrics", help="It sees all metrics, and not only those of its tenant; Prometheus needs it."
+        ),
     ] = False,
     add_to: Annotated[
         Path | None,
