@@ -166,14 +166,15 @@ def read_signing_secret(file: Path) -> bytes:
 def read_keys(file: Path) -> list[Key]:
     """Read the keys of a file. Raises `InvalidRequest` with the path of the error."""
     try:
-        return _keys(json.loads(file.read_bytes()))
+        return keys_of(json.loads(file.read_bytes()))
     except OSError as problem:
         raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
 
 
-def _keys(content: Any) -> list[Key]:
+def keys_of(content: Any) -> list[Key]:
+    """The keys of the content of a file. Raises `InvalidRequest` with the path of the error."""
     rows: Any = content.get("keys") if isinstance(content, dict) else None
     if not isinstance(rows, list):
         raise InvalidRequest('must hold {"keys": [...]}', path="/keys")
