@@ -62,7 +62,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     return posted(PATH, _TABLE.write_body(request, Writing(request, endpoint, loss)))
 
 
-def _conversation_to_wire(request: Request, writing: Writing, read: Mapping[str, Any] = NOTHING) -> Wire:
+def _conversation_to_wire(request: Request, writing: Writing, read: Wire = NOTHING) -> Wire:
     """Write messages, documents and tools. If they were just `read` from a body, keep what is written differently."""
     body: Wire = {}
     messages_to_wire(request, body, writing, read=read.get("messages"))

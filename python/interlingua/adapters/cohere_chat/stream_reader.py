@@ -12,7 +12,7 @@ from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
-from interlingua.adapters.cohere_chat.responses import assembled
+from interlingua.adapters.cohere_chat.responses import ANSWERS
 from interlingua.adapters.cohere_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -238,7 +238,7 @@ class _Answer(Answer):
         for member, place in (("content", _PARTS), ("tool_calls", _CALLS)):
             if parts := [_wire(part) for lane, part in sorted(self.parts.items()) if lane[0] == place]:
                 message[member] = parts
-        response = assembled({**body, "message": message}, Reading(self.endpoint))
+        response = ANSWERS.read({**body, "message": message}, Reading(self.endpoint))
         self.usage(response.get("usage"))
         self.complete_in_places(response)
 

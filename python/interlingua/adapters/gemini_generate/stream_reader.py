@@ -14,7 +14,7 @@ from interlingua.adapters._engine.kit import Wire, arguments_text, within
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import block_from_part
-from interlingua.adapters.gemini_generate.responses import COUNTS, assembled, call_prefix, cite
+from interlingua.adapters.gemini_generate.responses import CANDIDATES, COUNTS, call_prefix, cite
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -105,7 +105,7 @@ class _Answer(Answer):
         choices = self.in_order()
         body = {**self.body, "candidates": [choice.candidate() for choice in choices]}
         readings = [choice.reading for choice in choices] or [Reading(self.endpoint, self.ids)]
-        return assembled(body, [choice.content for choice in choices], readings)
+        return CANDIDATES.read(body, readings, [choice.content for choice in choices])[0]
 
     def arrived(self) -> dict[str, Any] | None:
         """Return what has arrived."""
