@@ -28,6 +28,7 @@ EXCHANGE_FILES = (
     "response.called.json",
     "answer.canonical.json",
     "answer.wire.json",
+    "answer.loss.json",
     "stream.wire.sse",
     "stream.wire.jsonl",
     "stream.wire.eventstream",

@@ -143,7 +143,7 @@ class _Writer(claude.ClaudeWriter):
             return [{"type": "signature_delta", "signature": signature}]
         return []
 
-    def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
+    def at_once(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
         """Return a block of the provider that is written whole, and a delta with the input if it is a call of the provider's tool."""
         bare = {name: value for name, value in block.items() if name != "cache"}
         wire = self.writing.or_placeholder(block_to_wire, bare, ASSISTANT, ()) if block["type"] in _LATE else None
