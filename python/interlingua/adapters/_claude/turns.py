@@ -50,11 +50,7 @@ def messages_from_wire(
     starts: list[int] = []
     previous = USER if user_first else ""
     for position, wire in enumerate(wires):
-        if type(wire) is not dict or type(role := wire.get("role")) is not str:
-            raise InvalidWire("a message must be an object with a role", path=pointer(("messages", position)))
-        if role not in _ROLES:
-            where: Path = ("messages", position, "role")
-            raise InvalidWire("the role must be user, assistant or system", path=pointer(where))
+        role = _role(wire, position)
         first = len(messages)
         if role == ASSISTANT != previous:
             reading.turn()
@@ -82,6 +78,16 @@ def messages_from_wire(
     if may_differ(reading.must_compare):
         note_disorder(messages, reading.state, by_turn=True)
     return starts
+
+
+def _role(wire: Any, position: int) -> str:
+    """The role of a wire message. Raises `InvalidWire` if it is no message."""
+    if type(wire) is not dict or type(role := wire.get("role")) is not str:
+        raise InvalidWire("a message must be an object with a role", path=pointer(("messages", position)))
+    if role not in _ROLES:
+        where: Path = ("messages", position, "role")
+        raise InvalidWire("the role must be user, assistant or system", path=pointer(where))
+    return role
 
 
 _ROLES: Final = (USER, ASSISTANT, SYSTEM)

@@ -273,14 +273,7 @@ def _read_members(
 
     `place` is the JSON Pointer of the object in the item.
     """
-    read = 0  # how many members of the object were read
-    for name, value in row.tag.items():
-        given = wire.get(name, ABSENT)
-        if given != value:
-            if given is not ABSENT and given is not None and given != "":
-                raise TypeError(name)
-            reading.must_compare = True
-        read += given is not ABSENT
+    read = _read_tag(row, wire, reading)  # how many members of the object were read
     fields: Item = {}
     for member in row.members:
         name = member.name
@@ -303,14 +296,34 @@ def _read_members(
         elif not _read_by_rule(member, raw, item, reading):
             fields[name] = raw
     if read != len(wire):
-        for name, raw in wire.items():
-            if name in row.named:
-                continue
-            if raw is None:
-                _note(place + pointer((name,)), {"raw": None}, reading, spellings)
-            else:
-                fields[name] = raw
+        _read_others(row, wire, fields, reading, spellings, place)
     return fields
+
+
+def _read_tag(row: ItemRow, wire: Wire, reading: Reading) -> int:
+    """Read the members with a fixed value; return how many of them the object has."""
+    found = 0
+    for name, value in row.tag.items():
+        raw = wire.get(name, ABSENT)
+        if raw != value:
+            if raw is not ABSENT and raw is not None and raw != "":
+                raise TypeError(name)
+            reading.must_compare = True
+        found += raw is not ABSENT
+    return found
+
+
+def _read_others(
+    row: ItemRow, wire: Wire, fields: Item, reading: Reading, spellings: Spellings | None, place: str
+) -> None:
+    """Keep the members that the row does not name in `fields`."""
+    for name, raw in wire.items():
+        if name in row.named:
+            continue
+        if raw is None:
+            _note(place + pointer((name,)), {"raw": None}, reading, spellings)
+        else:
+            fields[name] = raw
 
 
 def _note(place: str, spelling: Item, reading: Reading, spellings: Spellings | None) -> None:

@@ -128,40 +128,48 @@ def _paired(
     unanswered: dict[str, Block] = {}
     places: dict[int, _Place] = {}
     for begin, start, end in windows:
-        for position in range(begin, start):
-            for index, block in enumerate(messages[position]["content"]):
-                if block["type"] != "tool_use":
-                    continue
-                if block["id"] in asked:
-                    why = "an earlier call has this id; give each call its own id"
-                    path: Path = ("messages", position, "content", index, "id")
-                    raise InvalidRequest(why, path=pointer(path), adapter=adapter)
-                asked[block["id"]] = start - 1, position, index
-                unanswered[block["id"]] = block
+        for position, index, block in _calls(messages, begin, start):
+            if block["id"] in asked:
+                why = "an earlier call has this id; give each call its own id"
+                path: Path = ("messages", position, "content", index, "id")
+                raise InvalidRequest(why, path=pointer(path), adapter=adapter)
+            asked[block["id"]] = start - 1, position, index
+            unanswered[block["id"]] = block
         for position in range(start, end):
             if messages[position]["role"] != "tool":
                 continue
-            block = result_of(messages[position], ("messages", position), adapter)
+            result = result_of(messages[position], ("messages", position), adapter)
             if as_read and writing.encoding_of(messages[position]).get("unasked"):
                 continue
-            call: str = block["tool_use_id"]
+            call: str = result["tool_use_id"]
             if call in unanswered:
                 del unanswered[call]
                 places[position] = asked[call]
             elif call in asked or stored is None or position not in stored():
-                path = ("messages", position, "content", 0, "tool_use_id")
-                if call in asked:
-                    why = "the call already has a result; send one result for each call"
-                    raise InvalidRequest(why, path=pointer(path), adapter=adapter)
-                raise ResultWithoutCall("no call before this result has its id", path=pointer(path), adapter=adapter)
+                raise _without_open_call(position, adapter, answered=call in asked)
     for call, block in unanswered.items():
         home, position, index = asked[call]
         if home != len(messages) - 1 and not (as_read and writing.encoding_of(block).get("unanswered")):
-            path = ("messages", position, "content", index)
-            raise InvalidRequest(
-                f"the call has no result, and other turns follow; {ANSWER_IT}", path=pointer(path), adapter=adapter
-            )
+            why = f"the call has no result, and other turns follow; {ANSWER_IT}"
+            raise InvalidRequest(why, path=pointer(("messages", position, "content", index)), adapter=adapter)
     return places
+
+
+def _calls(messages: list[Message], begin: int, start: int) -> Iterator[tuple[int, int, Block]]:
+    """The calls in the messages from `begin` to `start`, each with the positions of its message and its block."""
+    for position in range(begin, start):
+        for index, block in enumerate(messages[position]["content"]):
+            if block["type"] == "tool_use":
+                yield position, index, block
+
+
+def _without_open_call(position: int, adapter: str, *, answered: bool) -> InvalidRequest:
+    """The error for a result of which no call is open; `answered`: another result came before it."""
+    where = pointer(("messages", position, "content", 0, "tool_use_id"))
+    if answered:
+        why = "the call already has a result; send one result for each call"
+        return InvalidRequest(why, path=where, adapter=adapter)
+    return ResultWithoutCall("no call before this result has its id", path=where, adapter=adapter)
 
 
 def result_of(message: Message, path: Path, adapter: str) -> Block:
@@ -223,12 +231,9 @@ def note_disorder(
     open_calls: dict[str, Block] = {}
     calls: list[str] = []
     for begin, start, end in _windows(messages, first, by_turn=by_turn):
-        calls = []
-        for message in messages[begin:start]:
-            for block in message["content"]:
-                if block["type"] == "tool_use":
-                    calls.append(block["id"])
-                    open_calls[block["id"]] = block
+        asked = [block for _, _, block in _calls(messages, begin, start)]
+        calls = [block["id"] for block in asked]
+        open_calls.update(zip(calls, asked, strict=True))
         answered: list[str] = []
         past = start
         for position in range(start, end):

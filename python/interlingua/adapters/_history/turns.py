@@ -353,12 +353,8 @@ class Turns(Generic[W]):
                 block: Item = blocks[0] if len(blocks) == 1 else _SEVERAL
                 if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
                     content = [writing.text(text)]  # most messages
-                elif role == "tool":
-                    content = self.result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
                 else:
-                    content = self.blocks_to_wire(blocks, speaker, writing, ("messages", position, "content"))
-                    if role == "assistant" and content and "text" not in content[-1]:
-                        self.end_assistant_message(message, content, ("messages", position))
+                    content = self._blocks_to_wire(message, role, speaker, blocks, position)
                 state = self._state_to_write(message, content, ("messages", position)) if len(message) > 2 else None
                 if joins:
                     self._join(message, role, content, state, position)
@@ -404,6 +400,15 @@ class Turns(Generic[W]):
             fold_role(message["role"], path, self.writing)
             return SYSTEM, message["content"]
         return USER, _marked_blocks(message, path, self.writing)
+
+    def _blocks_to_wire(self, message: Item, role: str, speaker: str, blocks: list[Item], position: int) -> list[Item]:
+        """Write the blocks of a message; of a message of role tool, it is its result."""
+        if role == "tool":
+            return self.result_to_wire(blocks[0], self.writing, ("messages", position, "content", 0))
+        content = self.blocks_to_wire(blocks, speaker, self.writing, ("messages", position, "content"))
+        if role == "assistant" and content and "text" not in content[-1]:
+            self.end_assistant_message(message, content, ("messages", position))
+        return content
 
     def _joins(self, message: Item, role: str) -> bool:
         """Whether a message of the same speaker joins the open turn."""

@@ -47,54 +47,95 @@ def write_with_format(
     wanted: dict[str, Any] = request["response_format"] or {}
     if wanted.get("type", "text") == "text":
         return write(request, endpoint)
-    if (kept := _as_it_came(request, wanted, endpoint)) is not None:
-        asked, way, position = kept
-        wire, entries = write(asked, endpoint)
-        if way == _CALL:
-            if _is_forced(entries):
-                return wire, _moved(entries)
-        elif position < 0:
-            return wire, _without_form(entries, way)
-        elif not any(_is_about(entry, position) for entry in entries):  # else other messages are next to it now
-            entries = _without_form(entries, "")
-            return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
-    beside: dict[str, Any] | None = wanted
-    if (form := _how_it_asked(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
-        # the request is of this wire, but did not use its member for the format: the model's known capability decides
-        beside = _JSON_WANTED if form.get("beside") == _JSON_WANTED else None
-        wire, entries = write(_asking(request, beside), endpoint)
-    else:
-        wire, entries = write(request, endpoint)
-        refused = [entry for entry in entries if entry["path"] == _PATH]
-        if refused:
-            beside = refused[0].get("value")
-        elif not speaks_json or has_schema(wanted) or _mentions_json(request, endpoint):
+    restored = _by_the_way_it_came(request, wanted, endpoint, write)
+    if restored is not None:
+        return restored
+    stated, (wire, entries) = _by_member(request, wanted, endpoint, write)
+    if stated is wanted:
+        if not speaks_json or has_schema(wanted) or _mentions_json(request, endpoint):
             return wire, entries
-        elif wanted != _JSON_WANTED:
-            beside = _JSON_WANTED  # the rest of the requested format is in the report
-    if _can_be_called(request, wanted, endpoint):
-        wire, entries = write(_with_tool(request, as_tool(wanted), _CHOSEN), endpoint)
-        if _is_forced(entries):
-            seen = of_tool(as_tool(wanted))
-            return wire, [*_report(wanted, seen, "the response format is requested as a forced call"), *_moved(entries)]
-    text = as_text(wanted)
-    seen = of_text(text) or {}
-    if seen == beside and (not speaks_json or _mentions_json(request, endpoint)):
+        stated = _JSON_WANTED  # the rest of the requested format is in the report
+    called = _by_call(request, wanted, endpoint, write)
+    if called is not None:
+        return called
+    if (of_text(as_text(wanted)) or {}) == stated and (not speaks_json or _mentions_json(request, endpoint)):
         return wire, entries  # the target has a member for everything that the text would state
     left_out = {str(entry["path"]) for entry in entries if entry["op"] == "drop"}
-    wire, entries = _in_instructions(request, text, beside, left_out, endpoint, write)
-    if seen == beside == wanted:
-        loss = Loss()
-        loss.replace(
-            ("response_format",),
-            seen,
-            "required_default",
-            "representation",
-            "the target requires the word JSON in the prompt",
-        )
-        return wire, [*loss.entries, *_without_form(entries, text)]
-    report = _report(wanted, seen, "the response format is stated in the instructions")
-    return wire, [*report, *_without_form(entries, text)]
+    return _by_instructions(request, wanted, stated, left_out, endpoint, write)
+
+
+def _by_the_way_it_came(
+    request: Request, wanted: dict[str, Any], endpoint: Endpoint, write: Writer
+) -> tuple[WireRequest, Entries] | None:
+    """Write a request that requested the format in its tools or its instructions when this wire read it, in the same
+    way; None for any other request, or if that does not express it any more."""
+    kept = _as_it_came(request, wanted, endpoint)
+    if kept is None:
+        return None
+    asked, way, position = kept
+    wire, entries = write(asked, endpoint)
+    if way == _CALL:
+        return (wire, _moved(entries)) if _is_forced(entries) else None
+    if position < 0:
+        return wire, _without_form(entries, way)
+    if any(_is_about(entry, position) for entry in entries):  # other messages are next to it now
+        return None
+    entries = _without_form(entries, "")
+    return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
+
+
+def _by_member(
+    request: Request, wanted: dict[str, Any], endpoint: Endpoint, write: Writer
+) -> tuple[dict[str, Any] | None, tuple[WireRequest, Entries]]:
+    """Write the request with the wire's own member. Also return the part of the format that the member states:
+    `wanted` itself, if it states all of it, and None if it states nothing."""
+    form = _how_it_asked(request, endpoint)
+    if form is not None and _is_unenforced(wanted, endpoint):
+        # the request is of this wire, but did not use its member for the format: the model's known capability decides
+        stated = _JSON_WANTED if form.get("beside") == _JSON_WANTED else None
+        return stated, write(_asking(request, stated), endpoint)
+    wire, entries = write(request, endpoint)
+    for entry in entries:
+        if entry["path"] == _PATH:
+            return entry.get("value"), (wire, entries)
+    return wanted, (wire, entries)
+
+
+def _by_call(
+    request: Request, wanted: dict[str, Any], endpoint: Endpoint, write: Writer
+) -> tuple[WireRequest, Entries] | None:
+    """Write the request with a forced call of the tool of the reserved name; None if that cannot represent the
+    answer."""
+    if not _can_be_called(request, wanted, endpoint):
+        return None
+    tool = as_tool(wanted)
+    wire, entries = write(_with_tool(request, tool, _CHOSEN), endpoint)
+    if not _is_forced(entries):
+        return None
+    report = _report(wanted, of_tool(tool), "the response format is requested as a forced call")
+    return wire, [*report, *_moved(entries)]
+
+
+def _by_instructions(
+    request: Request,
+    wanted: dict[str, Any],
+    stated: dict[str, Any] | None,
+    left_out: Container[str],
+    endpoint: Endpoint,
+    write: Writer,
+) -> tuple[WireRequest, Entries]:
+    """Write the request with the format in its instructions, next to the part that the wire's own member states.
+    `left_out` are the pointers of the parts that are not written."""
+    text = as_text(wanted)
+    seen = of_text(text) or {}
+    wire, entries = _in_instructions(request, text, stated, left_out, endpoint, write)
+    entries = _without_form(entries, text)
+    if not seen == stated == wanted:
+        return wire, [*_report(wanted, seen, "the response format is stated in the instructions"), *entries]
+    loss = Loss()
+    why = "the target requires the word JSON in the prompt"
+    loss.replace(("response_format",), seen, "required_default", "representation", why)
+    return wire, [*loss.entries, *entries]
 
 
 def _mentions_json(request: Request, endpoint: Endpoint) -> bool:

@@ -397,9 +397,30 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
         if call_id is not None:
             answer["id"] = call_id
         return [{"functionResponse": answer}]
+    texts, media = _content_of_result(content, writing, path)
+    encoding = writing.encoding_of(block)
+    name, wire_id = _answered(block, writing, encoding, path)
+    whole = {**block, "name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
+    if wire_id is not None:
+        whole["id"] = wire_id
+    if media:
+        whole["parts"] = media
+    if block.get("is_error"):
+        message = "the failure is written as the member error of the response"
+        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
+        if texts == [""]:
+            empty = next(at for at, item in enumerate(content) if item["type"] == "text")
+            message = "a failure without a text is an empty text on the wire"
+            writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
+    return [write_item(_RESULT, whole, writing, path)]
+
+
+def _content_of_result(content: list[Block], writing: Writing, path: Path) -> tuple[list[str], list[Wire]]:
+    """Return the texts of a result, and the media that it contains. Media before a text are moved behind the others;
+    media that a result cannot contain are noted, and a text refers to them."""
     texts: list[str] = []
     media: list[Wire] = []
-    late: list[Wire] = []
+    moved: list[Wire] = []
     inside = writing.takes_media_in_results()
     last_text = max((at for at, item in enumerate(content) if _may_be_text(item, inside, writing)), default=-1)
     for position, item in enumerate(content):
@@ -416,24 +437,10 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
             texts.append(part["text"])
         elif position < last_text:
             writing.media_moves.append((where, (*path, "content", "-")))
-            late.append(part)
+            moved.append(part)
         else:
             media.append(part)
-    encoding = writing.encoding_of(block)
-    name, wire_id = _answered(block, writing, encoding, path)
-    whole = {**block, "name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
-    if wire_id is not None:
-        whole["id"] = wire_id
-    if media or late:
-        whole["parts"] = media + late
-    if block.get("is_error"):
-        message = "the failure is written as the member error of the response"
-        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
-        if texts == [""]:
-            empty = next(at for at, item in enumerate(content) if item["type"] == "text")
-            message = "a failure without a text is an empty text on the wire"
-            writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
-    return [write_item(_RESULT, whole, writing, path)]
+    return texts, media + moved
 
 
 def _answered(block: Block, writing: Writing, encoding: dict[str, Any], path: Path) -> tuple[str, str | None]:

@@ -377,12 +377,6 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     tools: list[Tool] | None = request.get("tools")
     if not tools:
         return
-    wires: list[Wire] = []
-    of: list[list[int]] = []
-    functions: list[Wire] = []
-    home = 0  # the position of the functions
-    moved: list[int] = []
-    names: set[str] = set()
     run = computer_use.find(tools, writing)
 
     def write(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -392,6 +386,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         return computer_use.written(tools, run, writing) if path[1] == run.start else None
 
     written, places = write_tools(request, writing, write, _read_definition)
+    made = _Made()
+    names: set[str] = set()
     for wire, (position,) in zip(written, places, strict=True):
         tool = tools[position]
         if tool.get("kind") == "provider":
@@ -400,33 +396,55 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
                 taken.update(tools[at]["name"] for at in run)
                 found = computer_use.functions(wire[computer_use.NAME], taken, writing.model, writing.reader())
                 report_expanded(found, computer_use.NAME, position, writing)
-            wires.append(wire)
-            of.append([position])
+            made.add(wire, [position])
             continue
+        held = [*run] if position in run else [position]
+        for at in held:
+            refuse_second(tools[at]["name"], names, writing, ("tools", at))
         if position in run:
-            for at in run:
-                refuse_second(tools[at]["name"], names, writing, ("tools", at))
-            wires.append(wire)
-            of.append([*run])
-            continue
-        refuse_second(tool["name"], names, writing, ("tools", position))
-        if not functions:
-            home = len(wires)
-            wires.append({_FUNCTIONS: functions})
-            of.append([])
-        elif home + 1 < len(wires):
-            moved.append(position)
-        functions.append(wire)
-        of[home].append(position)
+            made.add(wire, held)
+        else:
+            made.add_function(wire, position)
     items = Items(tools, "tools", writing)
     if read is not None:
-        items.keep(read.items, read.made, wires, of)
-    elif wires:
-        body["tools"] = items.put_back(wires, of)
-        if moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they are not restored
-            for position in moved:
-                to, message = of[home + 1][0], "all functions are together"
-                writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
+        items.keep(read.items, read.made, made.wires, made.of)
+    elif made.wires:
+        body["tools"] = items.put_back(made.wires, made.of)
+        if made.moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they are not restored
+            made.report_moves(writing)
+
+
+class _Made:
+    """The wire tools that are written, and the positions of the tools that each holds. All functions are in one, at the
+    place of the first function."""
+
+    def __init__(self) -> None:
+        self.wires: list[Wire] = []
+        self.of: list[list[int]] = []
+        self.functions: list[Wire] = []
+        self.home = 0  # the place of the functions among the wire tools
+        self.moved: list[int] = []
+
+    def add(self, wire: Wire, positions: list[int]) -> None:
+        """Add a wire tool."""
+        self.wires.append(wire)
+        self.of.append(positions)
+
+    def add_function(self, wire: Wire, position: int) -> None:
+        """Add a function to the others."""
+        if not self.functions:
+            self.home = len(self.wires)
+            self.add({_FUNCTIONS: self.functions}, [])
+        elif self.home + 1 < len(self.wires):
+            self.moved.append(position)
+        self.functions.append(wire)
+        self.of[self.home].append(position)
+
+    def report_moves(self, writing: Writing) -> None:
+        """Report the functions that are written before a tool of the provider that they follow."""
+        for position in self.moved:
+            to, message = self.of[self.home + 1][0], "all functions are together"
+            writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 
 class Offered(NamedTuple):

@@ -148,12 +148,18 @@ def _medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     may_be_url = part or by_url or (kind == "document" and dialect.get("file_url"))
     sent = located_for(block, (*_TAKES[kind], WEB) if may_be_url else _TAKES[kind], writing)
     if kind == "audio":
-        media_type = bare_type(sent.media_type or "")
-        sent = Medium(BYTES, sent.data, _AUDIO_ALIASES.get(media_type, media_type))
-        if _format(sent.media_type or "") not in (dialect.get("audio_formats") or AUDIO.there):
-            raise Refused("unsupported_source", "the wire does not accept audio of this format")
+        sent = _audio(sent, writing)
     row = _DOCUMENT if (by_url or part == "document_url") and sent.kind != FILE else _MEDIA[kind]
     return write_item(row, sent_as(block, sent, writing.loss, path), writing, path)
+
+
+def _audio(sent: Medium, writing: Writing) -> Medium:
+    """Return audio with the usual name of its type. Raises `Refused` for a format that the provider does not accept."""
+    media_type = bare_type(sent.media_type or "")
+    media_type = _AUDIO_ALIASES.get(media_type, media_type)
+    if _format(media_type) not in (writing.dialect.get("audio_formats") or AUDIO.there):
+        raise Refused("unsupported_source", "the wire does not accept audio of this format")
+    return Medium(BYTES, sent.data, media_type)
 
 
 _MEDIA: Final = {"image": _IMAGE, "audio": _AUDIO, "video": _VIDEO, "document": _FILE}

@@ -128,28 +128,26 @@ class Calls:
         return call
 
     def _which(self, wire: Wire, inner: Wire) -> Call:
-        """Return the call that a delta belongs to: by index, by a change of id, and, without either, by the name."""
+        """Return the call that a piece belongs to; a new one, if it continues none."""
         number, identity, name = wire.get("index"), wire.get("id"), inner.get("name")
         number = number if type(number) is int and number >= 0 else None
-        calls = [call for call in self.open if not call.legacy] if number is None else self._counted.get(number, [])
-        if number is not None and not calls and not identity and not name:
-            # the piece that began the call may have had no index
-            calls = [call for call in self.open if not call.legacy and call.key is None]
-        call = calls[-1] if calls else None
-        if identity:
-            same = next((call for call in reversed(calls) if call.raw.get("id") == identity), None)
-            if same is not None:
-                return same
-            if call is not None and not call.raw.get("id") and not (call.name and call.is_whole()):
-                return call
-            if call is not None and not name and call.name and not call.is_whole():
-                return call
-        elif call is not None and not (name and call.name and (number is None or call.is_whole() or name != call.name)):
-            return call
-        call = self._add(Call(number))
-        if number is not None:
-            self._counted.setdefault(number, []).append(call)
+        calls = self._candidates(number, begins=bool(identity or name))
+        call = _continued_by_id(calls, identity, name) if identity else _continued(calls, name, number)
+        if call is None:
+            call = self._add(Call(number))
+            if number is not None:
+                self._counted.setdefault(number, []).append(call)
         return call
+
+    def _candidates(self, number: int | None, *, begins: bool) -> list[Call]:
+        """Return the calls that a piece of this number may belong to. `begins`: the piece may begin a call."""
+        if number is None:
+            return [call for call in self.open if not call.legacy]
+        calls = self._counted.get(number, [])
+        if calls or begins:
+            return calls
+        # the piece that began the call may have had no index
+        return [call for call in self.open if not call.legacy and call.key is None]
 
     def _grow(self, call: Call, inner: Wire, arguments: Any) -> None:
         if not isinstance(inner.get("name"), (str, type(None))):
@@ -190,3 +188,25 @@ class Calls:
             if call.legacy:
                 members["function_call"] = call.wire(call.text)
         return members
+
+
+def _continued_by_id(calls: list[Call], identity: Any, name: Any) -> Call | None:
+    """Return the call that a piece with an id continues: that of the id, or the last one if its pieces had no id until
+    now, or have another one each."""
+    for call in reversed(calls):
+        if call.raw.get("id") == identity:
+            return call
+    if not calls:
+        return None
+    last = calls[-1]
+    may_continue = not last.raw.get("id") or (last.name and not name)
+    return last if may_continue and not (last.name and last.is_whole()) else None
+
+
+def _continued(calls: list[Call], name: Any, number: int | None) -> Call | None:
+    """Return the call that a piece without an id continues: the last one, unless the piece names another call."""
+    if not calls:
+        return None
+    last = calls[-1]
+    is_another = name and last.name and (number is None or last.is_whole() or name != last.name)
+    return None if is_another else last

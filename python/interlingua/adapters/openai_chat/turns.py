@@ -271,24 +271,12 @@ def audio_to_wire(block: Block, state: dict[str, Any]) -> Wire:
 
 
 def _turn_to_wire(turn: _Turn, state: dict[str, Any]) -> Wire:
+    """Write a message whose blocks are sorted into its members; `state` is its provider state, if that may be replayed
+    here."""
     writing, path, members = turn.writing, (*turn.path, "content"), turn.members
     refusal = "".join([text for _, text in members["refusal"]])
     members["refusal"] = as_one(members["refusal"], refusal, path, writing)
-    written = as_content([part for _, part in members["content"]])
-    has_members = bool(members[CALLS] or refusal or members["audio"] or members["images"])
-    others = bool(has_members or members[_TEXTS] or members[DETAILS])
-    if written == "" and (others or turn.writing.answering):
-        report_empty(members["content"][0][0], path, writing)
-        members["content"], turn.citations, written = [], None, None
-    if written == "":
-        written = FILLER
-        where = (*path, members["content"][0][0], "text")
-        writing.loss.replace(where, FILLER, "filler", "representation", "the wire does not accept an empty message")
-    elif written is None and not (has_members or turn.writing.answering):
-        if others:
-            written = ""
-        elif _MEANINGFUL_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text next to them adds nothing
-            written = writing.fill(path)
+    written = _content_of(turn, state, path)
     wire: Wire = {"role": "assistant", "content": written}
     if turn.citations is not None:
         index, block = turn.citations
@@ -307,6 +295,29 @@ def _turn_to_wire(turn: _Turn, state: dict[str, Any]) -> Wire:
         wire["function_call"] = wire.pop(CALLS)[0]["function"]
         writing.legacy[turn.legacy] = wire["function_call"]["name"]
     return wire
+
+
+def _content_of(turn: _Turn, state: dict[str, Any], path: Path) -> Any:
+    """The member `content` of a message. A history has no empty message: the content of one is filled."""
+    writing, members = turn.writing, turn.members
+    written = as_content([part for _, part in members["content"]])
+    has_members = bool(members[CALLS] or members["refusal"] or members["audio"] or members["images"])
+    others = bool(has_members or members[_TEXTS] or members[DETAILS])
+    if written == "":
+        index: int = members["content"][0][0]
+        if not (others or writing.answering):
+            where = (*path, index, "text")
+            writing.loss.replace(where, FILLER, "filler", "representation", "the wire does not accept an empty message")
+            return FILLER
+        report_empty(index, path, writing)
+        members["content"], turn.citations, written = [], None, None
+    if written is not None or has_members or writing.answering:
+        return written
+    if others:
+        return ""
+    if _MEANINGFUL_FIELDS.isdisjoint(state.get("fields") or ()):
+        return writing.fill(path)
+    return None  # an empty text next to such fields adds nothing
 
 
 def _played_content(turn: _Turn, path: Path) -> str | list[Wire] | None:

@@ -374,26 +374,11 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
 
 
 def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
-    content = item.get("content")
+    """Return the texts of a message of the model; None for a message that cannot be read."""
     full = isinstance(item.get("id"), str)
     spellings: Spellings = {}
-    if type(content) is str:
-        blocks: list[Block] = [{"type": "text", "text": content}]
-        reading.must_compare = reading.must_compare or full
-    elif isinstance(content, list) and content:
-        if not all(isinstance(part, dict) for part in content):
-            return None
-        if not full and (lone := lone_text(content, KINDS)):
-            blocks = [{"type": "text", "text": lone}]
-            spellings["/content"] = {"word": content[0]["type"]}
-        elif full and (lone := lone_text(content, OUTPUT_TEXT)):  # many clients send no `annotations` and `logprobs`
-            blocks = [{"type": "text", "text": lone}]
-            written = imprint({**content[0], "annotations": [], "logprobs": []})
-            spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
-        else:
-            blocks = [spoken_from_wire(part, reading, full=full) for part in content]
-            reading.must_compare = reading.must_compare or (not full and len(blocks) == 1)
-    else:
+    blocks = _spoken(item.get("content"), reading, spellings, full=full)
+    if not blocks:
         return None
     first = blocks[0]
     state = first.setdefault("provider_state", reading.state())
@@ -414,6 +399,25 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     if within(state, ORIGIN_MEMBERS):
         del first["provider_state"]
     return blocks
+
+
+def _spoken(content: Any, reading: Reading, spellings: Spellings, *, full: bool) -> list[Block]:
+    """Return the texts of the content of a message of the model, `full` if it has an id; none if the content cannot be
+    read."""
+    if type(content) is str:
+        reading.must_compare = reading.must_compare or full
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+        return []
+    if not full and (lone := lone_text(content, KINDS)):
+        spellings["/content"] = {"word": content[0]["type"]}
+        return [{"type": "text", "text": lone}]
+    if full and (lone := lone_text(content, OUTPUT_TEXT)):  # many clients send no `annotations` and `logprobs`
+        written = imprint({**content[0], "annotations": [], "logprobs": []})
+        spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
+        return [{"type": "text", "text": lone}]
+    reading.must_compare = reading.must_compare or (not full and len(content) == 1)
+    return [spoken_from_wire(part, reading, full=full) for part in content]
 
 
 _MESSAGE: Final = frozenset(("type", "role", "content"))

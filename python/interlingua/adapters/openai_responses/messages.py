@@ -62,56 +62,29 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     Raises `InvalidRequest` for a conversation that is not valid in any order.
     """
     messages: list[Message] = request["messages"]
-    items: list[Wire] = []
-    instructions: str | None = None
-    if request.get("system"):
-        content = _content_to_wire(request["system"], ("system",), writing)
-        items.append({"role": "system", "content": writing.fill(("system",)) if content is None else content})
+    system = _system_to_wire(request, writing)
     continued = is_continued(request, writing)
     stored = partial(_stored, messages, continued, writing.endpoint)
     order = arranged(messages, writing, by_turn=True, stored=stored)
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
-    first = len(items)
     in_items, begins = _in_items(messages)
-    of: list[Sequence[int]] = []
-    silent: list[int] = []
-    for position in order:
-        message = messages[position]
-        path: Path = ("messages", position)
-        match message["role"]:
-            case "assistant":
-                written, positions = turn_to_wire(message, path, writing, request, begins[position])
-                if len(message) > 2:  # a turn is no item of its own, so it has no members
-                    report_beside(message, OF_MESSAGE, writing, path)
-                if not written:
-                    silent.append(position)
-                items += written
-                of += positions
-            case "tool":
-                items.append(_result_to_wire(message, path, writing))
-                of.append((begins[position],))
-            case _:
-                items.append(_plain_to_wire(message, path, writing))
-                of.append((begins[position],))
-    places = _places(messages) if writing.loss.entries else None
-    came = Items(in_items, "messages", writing, places)
+    items, of, silent = _messages_to_wire(request, order, begins, writing)
+    came = Items(in_items, "messages", writing, _places(messages) if writing.loss.entries else None)
     if read is not None:
         made = [range(end - count, end) for count, end in zip(read.counts, accumulate(read.counts), strict=True)]
-        came.keep(read.items, made, items[first:], of)
+        came.keep(read.items, made, items, of)
     else:
-        items[first:] = came.put_back(items[first:], of, _reshaped(in_items, writing))
+        items = came.put_back(items, of, _reshaped(in_items, writing))
+    items = [*system, *items]
     silent = [position for position in silent if not _is_back(position, messages[position], writing)]
     for position in silent:
-        writing.loss.drop(
-            ("messages", position),
-            "empty_content",
-            "representation",
-            "a turn without items does not exist on this wire",
-        )
+        why = "a turn without items does not exist on this wire"
+        writing.loss.drop(("messages", position), "empty_content", "representation", why)
     merges, last = _runs(messages, order, silent)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
         report_prefill(last, writing)
+    instructions: str | None = None
     alone = writing.same("messages") or (writing.same_origin and continued)
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
@@ -122,6 +95,40 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         text = "neighbouring turns of the model are written as one run of items"
         writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "representation", text)
     return instructions, items
+
+
+def _system_to_wire(request: Request, writing: Writing) -> list[Wire]:
+    """Write the instructions of the request as an item, if it has any."""
+    if not request.get("system"):
+        return []
+    content = _content_to_wire(request["system"], ("system",), writing)
+    return [{"role": "system", "content": writing.fill(("system",)) if content is None else content}]
+
+
+def _messages_to_wire(
+    request: Request, order: Sequence[int], begins: list[int], writing: Writing
+) -> tuple[list[Wire], list[Sequence[int]], list[int]]:
+    """Write the messages in their order. Return the items, for each of them the positions of what it holds (`begins`
+    has the first position of each message), and the turns of the model without items."""
+    items: list[Wire] = []
+    of: list[Sequence[int]] = []
+    silent: list[int] = []
+    for position in order:
+        message = request["messages"][position]
+        path: Path = ("messages", position)
+        if message["role"] == "assistant":
+            written, positions = turn_to_wire(message, path, writing, request, begins[position])
+            if len(message) > 2:  # a turn is no item of its own, so it has no members
+                report_beside(message, OF_MESSAGE, writing, path)
+            if not written:
+                silent.append(position)
+            items += written
+            of += positions
+        else:
+            write = _result_to_wire if message["role"] == "tool" else _plain_to_wire
+            items.append(write(message, path, writing))
+            of.append((begins[position],))
+    return items, of, silent
 
 
 def _is_back(position: int, message: Message, writing: Writing) -> bool:
