@@ -87,6 +87,8 @@ def test_the_dashboard_asks_for_counters_that_there_are() -> None:
             request_loss=loss,
         )
     )
+    metrics.refused("openai_chat", "authentication")
+    metrics.cooldown({"type": "unavailable", "name": "a:b", "reason": "failures"})
     text = metrics.text().decode()
     known = set(re.findall(r"^(interlingua_\w+)", text, re.MULTILINE))
     dashboard = json.loads((ROOT / "deploy" / "grafana" / "gateway.json").read_text())

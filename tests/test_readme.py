@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("README.md", "python/README.md")
+PAGES = ("README.md", "python/README.md", "examples/from-an-sdk.md")
 # these need what a test has not: make's own environment, a network, an installation, a server that stays, an agent
 OTHERS = (
     "make ",

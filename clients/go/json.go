@@ -43,7 +43,7 @@ func Rest(message proto.Message) (map[string]any, error) {
 	found, err := ReadJSON(restOf(message))
 	members, isObject := found.(map[string]any)
 	if err != nil || (found != nil && !isObject) {
-		return nil, fmt.Errorf("rest_json is no JSON object")
+		return nil, fmt.Errorf("rest_json must be a JSON object")
 	}
 	for name := range members {
 		if isSet(message, name) {
@@ -81,7 +81,7 @@ var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 // Decimal reads an exact decimal such as Usage.CostUsd. Its FloatString writes it with as many digits as are wanted.
 func Decimal(text string) (*big.Rat, error) {
 	if !decimal.MatchString(text) {
-		return nil, fmt.Errorf("%q is no decimal", text)
+		return nil, fmt.Errorf("%q is not a decimal", text)
 	}
 	value, _ := new(big.Rat).SetString(text)
 	return value, nil

@@ -27,13 +27,14 @@ var operations = map[string]func(object) object{
 			"implementation": object{"name": "skeleton", "version": "0", "language": "go"},
 			"adapters":       object{"openai_chat": []string{"to_wire"}}, // claim only what you do
 			"operations":     []string{},
+			"capabilities":   []string{}, // "tools", "images", … as you add them: until then no check asks for more than text
 		}
 	},
 	"to_wire": toWire,
 	"bye":     func(object) object { return object{} },
 }
 
-// toWire writes texts alone; everything else would have to be written or reported in `loss`.
+// toWire writes texts and a limit; any other member of the request is reported in `loss`, any other content refused.
 func toWire(input object) object {
 	request := input["request"].(object)
 	messages := []object{}
@@ -47,9 +48,18 @@ func toWire(input object) object {
 	}
 	named, _ := request["model"].(string)
 	_, model, _ := strings.Cut(named, ":")
-	body := object{"model": model, "messages": messages}
+	body, loss := object{"model": model, "messages": messages}, []object{}
+	for name, value := range request {
+		switch name {
+		case "model", "messages":
+		case "max_output_tokens":
+			body["max_completion_tokens"] = value
+		default:
+			loss = append(loss, object{"op": "drop", "path": "/" + name, "code": "unsupported_field", "severity": "lost", "message": "not yet"})
+		}
+	}
 	wire := object{"method": "POST", "path": "/chat/completions", "headers": object{}, "body": body}
-	return object{"wire": wire, "loss": []any{}}
+	return object{"wire": wire, "loss": loss}
 }
 
 func handle(message object) (answer object) {

@@ -19,9 +19,10 @@ const operations = {
     implementation: { name: "skeleton", version: "0", language: "javascript" },
     adapters: { openai_chat: ["to_wire"] }, // claim only what you do
     operations: [],
+    capabilities: [], // "tools", "images", … as you add them: until then no check asks for more than text
   }),
 
-  // Texts alone; everything else would have to be written or reported in `loss`.
+  // Texts and a limit; any other member of the request is reported in `loss`, any other content refused.
   to_wire: ({ request }) => {
     const messages = request.messages.map((turn, number) => {
       if (turn.content.length !== 1 || turn.content[0].type !== "text") {
@@ -30,7 +31,11 @@ const operations = {
       return { role: turn.role, content: turn.content[0].text };
     });
     const body = { model: (request.model ?? "").replace(/^[^:]*:/, ""), messages };
-    return { wire: { method: "POST", path: "/chat/completions", headers: {}, body }, loss: [] };
+    if (request.max_output_tokens !== undefined) body.max_completion_tokens = request.max_output_tokens;
+    const loss = Object.keys(request)
+      .filter((name) => !["model", "messages", "max_output_tokens"].includes(name))
+      .map((name) => ({ op: "drop", path: `/${name}`, code: "unsupported_field", severity: "lost", message: "not yet" }));
+    return { wire: { method: "POST", path: "/chat/completions", headers: {}, body }, loss };
   },
 
   bye: () => ({}),

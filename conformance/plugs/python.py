@@ -22,11 +22,12 @@ def hello(adapter, given):
         "implementation": {"name": "skeleton", "version": "0", "language": "python"},
         "adapters": {"openai_chat": ["to_wire"]},  # claim only what you do
         "operations": [],
+        "capabilities": [],  # "tools", "images", … as you add them: until then no check asks for more than text
     }
 
 
 def to_wire(adapter, given):
-    """Texts alone; everything else would have to be written or reported in `loss`."""
+    """Texts and a limit; any other member of the request is reported in `loss`, any other content refused."""
     request, messages = given["request"], []
     for number, turn in enumerate(request["messages"]):
         texts = [block["text"] for block in turn["content"] if block["type"] == "text"]
@@ -34,7 +35,14 @@ def to_wire(adapter, given):
             raise Refused("unsupported", "only messages with one text", f"/messages/{number}/content")
         messages.append({"role": turn["role"], "content": texts[0]})
     body = {"model": request.get("model", "").partition(":")[2], "messages": messages}
-    return {"wire": {"method": "POST", "path": "/chat/completions", "headers": {}, "body": body}, "loss": []}
+    if "max_output_tokens" in request:
+        body["max_completion_tokens"] = request["max_output_tokens"]
+    loss = [
+        {"op": "drop", "path": f"/{name}", "code": "unsupported_field", "severity": "lost", "message": "not yet"}
+        for name in request
+        if name not in ("model", "messages", "max_output_tokens")
+    ]
+    return {"wire": {"method": "POST", "path": "/chat/completions", "headers": {}, "body": body}, "loss": loss}
 
 
 OPERATIONS = {"hello": hello, "to_wire": to_wire, "bye": lambda adapter, given: {}}

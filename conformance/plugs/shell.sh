@@ -5,7 +5,7 @@
 exec jq --unbuffered -c '
   if .op == "hello" then
     {id, output: {protocol: 1, implementation: {name: "shell", version: "0", language: "jq"},
-                  adapters: {openai_chat: ["to_wire"]}, operations: []}}
+                  adapters: {openai_chat: ["to_wire"]}, operations: [], capabilities: []}}
   elif .op == "bye" then {id, output: {}}, halt
   elif .op == "to_wire" and .adapter == "openai_chat" then
     {id, error: {category: "unsupported", message: "nothing can be carried yet"}}

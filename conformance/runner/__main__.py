@@ -6,7 +6,7 @@
     python3 conformance/runner doctor -- CMD...               is the plug itself in order?
     python3 conformance/runner lint | status | trace | mutants | render | diff | gaps | upstream | record | fill | freeze
 
-Exit status: 0 nothing unexpected, 1 something failed, 2 wrong use, 3 the plug cannot be reached.
+Exit status: 0 nothing unexpected, 1 something failed or nothing passed, 2 wrong use, 3 the plug does not start or claims what does not exist.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if __package__ in (None, ""):
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from runner import PROTOCOL_VERSION, SUITE_VERSION, render
-from runner.cases import Case, CaseError, read
+from runner.cases import Case, CaseError, read, wires
 from runner.parallel import planned, run_in_processes
-from runner.plug import NO_PROXY, PlugError
+from runner.plug import NO_PROXY, PlugError, nearest
 from runner.reaching import UsageError, plugged, reached
 from runner.requirements import scored
 from runner.session import Session
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"conformance: {error}", file=sys.stderr)
         return 2
     except PlugError as error:
-        print(f"conformance: the plug cannot be reached: {error}\nconformance: try `doctor`", file=sys.stderr)
+        print(f"conformance: {error}\nconformance: try `doctor`", file=sys.stderr)
         return 3
     except BrokenPipeError:
         # The reader of the output left; leave quietly, and keep Python from complaining at exit.
@@ -67,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     _run_options(verbs.add_parser("run", help="check an implementation"))
     doctor = verbs.add_parser("doctor", help="explain in words what is wrong with a plug")
     _plug_options(doctor)
+    doctor.add_argument("--cases", action="append", type=Path, metavar="DIR", help="the folder of a wire of your own")
     doctor.set_defaults(verb=_doctor)
     _other_verbs(verbs)
     return parser
@@ -192,13 +193,15 @@ def _run(options: argparse.Namespace) -> int:
             "--jobs starts an implementation for each process: it goes with a command, and without --policy"
         )
     cases = read(options.cases)
+    if options.adapter and options.adapter not in (known := wires(options.cases)):
+        raise UsageError(f"--adapter {options.adapter} is not an adapter of the suite{nearest(options.adapter, known)}")
     with reached(options) as session:
         checks = planned(options, cases, session)
         if options.list:
             print("\n".join(check.id for check in checks))
             return 0
         if not checks:
-            raise UsageError("no check fits")
+            raise UsageError(f"no check fits{_nearest_ids(options, cases)}")
         partial = bool(options.k or options.adapter or options.profile)
         gaps, renamed = _gaps_of(options, cases)
         assigned = assign_gaps(gaps, checks, renamed, partial)
@@ -211,6 +214,14 @@ def _run(options: argparse.Namespace) -> int:
         # A must-check that the newest release does not know; the other levels never decide on conformance.
         result.scored = bool(options.cases) or result.check.level != "must" or counts(result.check.id)
     return _write(options, render.Report(_header(options, session, partial), [result.line() for result in results]))
+
+
+def _nearest_ids(options: argparse.Namespace, cases: list[Case]) -> str:
+    """What may be meant by a pattern that fits nothing: the cases with a name like it."""
+    if not options.k:
+        return ""
+    known = {case.path for case in cases} | {case.path.rpartition("/")[2] for case in cases}
+    return "".join(f" {pattern!r}{nearest(pattern.partition('#')[0], known)}" for pattern in options.k)
 
 
 def _gaps_of(options: argparse.Namespace, cases: list[Case]) -> tuple[list[Gap], dict[str, str]]:
@@ -256,7 +267,7 @@ def _write(options: argparse.Namespace, report: render.Report) -> int:
         again = ["--policy", str(options.policy), *again]
     most = None if options.all else render.MOST_SHOWN
     print(render.text(report, flags(), again, options.profile, most, verdicts=not options.quiet), end="")
-    if not clean(report.checks):
+    if not clean(report.checks) or not any(line["outcome"] == "pass" for line in report.checks):
         return 1
     return 0 if not options.profile or conforms(report.checks, options.profile)[0] else 1
 
@@ -273,7 +284,7 @@ def _doctor(options: argparse.Namespace) -> int:
     from runner.doctor import examine
 
     with plugged(options) as (plug, _):
-        advice = examine(plug, options.command)
+        advice = examine(plug, wires(options.cases))
     print("\n".join(advice.lines))
     return 0 if advice.healthy else 1
 

@@ -28,6 +28,7 @@ EXCHANGE_FILES = (
     "response.called.json",
     "answer.canonical.json",
     "answer.wire.json",
+    "answer.loss.json",
     "stream.wire.sse",
     "stream.wire.jsonl",
     "stream.wire.eventstream",
@@ -112,6 +113,16 @@ class Case:
         """The comparators of `case.json` for a document: request, wire, body, response, events, error,
         decision, echo, swap."""
         return [rule for rule in self.meta.get("compare", []) if rule.get("in", document) == document]
+
+
+def wires(roots: list[Path] | None = None) -> set[str]:
+    """The names of the adapters that the suite and the given folders know: each has an adapter.json."""
+    found: set[str] = set()
+    for root in [CASES, *(folder.resolve() for folder in roots or [])]:
+        above = [place / "adapter.json" for place in (root, *root.parents[:1])]  # a single case may be given
+        for path in [*root.rglob("adapter.json"), *(path for path in above if path.is_file())]:
+            found.add(_object(path).get("adapter") or path.parent.name)
+    return found
 
 
 def read(roots: list[Path] | None = None) -> list[Case]:

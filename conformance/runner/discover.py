@@ -21,8 +21,8 @@ Need = tuple[str, str | None]
 
 @dataclass(frozen=True)
 class Check:
-    """One thing to ask. `needs` are the operations that a plug must claim for it, and `capability` a word
-    beyond those of its case; `profiles` are those that it counts in."""
+    """One thing to ask. `needs` are the operations that a plug must claim for it, and `capabilities` the words that it
+    must claim beside them; `profiles` are those that it counts in: one whole, and the part of it for one operation."""
 
     id: str
     case: Case
@@ -31,7 +31,7 @@ class Check:
     profiles: tuple[str, ...]
     needs: tuple[Need, ...]
     run: Callable[[Session, Case], str | None]
-    capability: str | None = None
+    capabilities: tuple[str, ...] = ()
 
     @property
     def draft(self) -> bool:
@@ -91,10 +91,46 @@ def _check(
     profile: str | None = None,
     needs: tuple[Need, ...] = (),
     capability: str | None = None,
+    side: str | None = None,
 ) -> Check:
+    """`capability` is needed beside those of the case; `side` of the case is meant where the operations mislead."""
     own: tuple[Need, ...] = tuple((operation, case.adapter) for operation in operations)
-    profiles = (profile,) if profile else (f"adapter:{case.adapter}",)
-    return Check(f"{case.path}#{name}", case, name, case.level, profiles, own + needs, run, capability)
+    parts = _parts(case, own + needs) if profile in (None, "gateway") else []
+    profiles = (profile or f"adapter:{case.adapter}", *parts)
+    words = _capabilities(case, own + needs, side)
+    if capability is not None and capability not in words:
+        words = (*words, capability)
+    return Check(f"{case.path}#{name}", case, name, case.level, profiles, own + needs, run, words)
+
+
+PARTS = ("to_wire", "from_wire_request", "from_wire_response", "stream", "error")
+"""The operations that a wire has a profile of: what each demands needs no other operation."""
+
+
+def _parts(case: Case, needs: tuple[Need, ...]) -> list[str]:
+    return [f"adapter:{case.adapter}:{operation}" for operation in PARTS if needs == ((operation, case.adapter),)]
+
+
+_SIDES = {
+    "to_wire": "request",
+    "from_wire_request": "request",
+    "from_wire_response": "response",
+    "to_wire_response": "response",
+    "stream": "response",
+    "stream_encode": "response",
+}
+_STREAMING = ("stream", "stream_encode", "relay")
+
+
+def _capabilities(case: Case, needs: tuple[Need, ...], side: str | None) -> tuple[str, ...]:
+    """The `needs` of the case, on the side that a check is about, and `streaming` for a check that handles a stream."""
+    given: Any = case.meta.get("needs", [])
+    if isinstance(given, dict):
+        sides = {side} if side else {_SIDES[operation] for operation, _ in needs if operation in _SIDES}
+        given = [word for name, words in given.items() if name in sides or not sides for word in words]
+    if any(operation in _STREAMING for operation, _ in needs):
+        given = [*given, "streaming"]
+    return tuple(dict.fromkeys(given))
 
 
 def _request_checks(case: Case) -> Iterator[Check]:
@@ -115,11 +151,12 @@ def _request_checks(case: Case) -> Iterator[Check]:
         yield from _edit_checks(case)
     if (canonical or wire) and judged(case) and not _is_refused(case):
         operations = ("to_wire",) if canonical else ("to_wire", "from_wire_request")
-        yield _check(case, f"valid:{case.adapter}", partial(_valid, adapter=case.adapter), *operations)
+        profile = None if canonical else "gateway"
+        yield _check(case, f"valid:{case.adapter}", partial(_valid, adapter=case.adapter), *operations, profile=profile)
     if canonical:
         yield _hostile(case, "to_wire", "request", "request.canonical.json")
     if case.has("request.read.json"):
-        yield _hostile(case, "to_wire", "request", "request.read.json", "gateway")
+        yield _hostile(case, "to_wire", "request", "request.read.json")
     if not wire:
         return
     yield _hostile(case, "from_wire_request", "wire", "request.wire.json", "gateway")
@@ -203,7 +240,7 @@ def _response_checks(case: Case) -> Iterator[Check]:
         profile="gateway",
     )
     if _echoes(case):
-        yield _check(case, "echo", answers.check_echo, "from_wire_response", "to_wire")
+        yield _check(case, "echo", answers.check_echo, "from_wire_response", "to_wire", side="response")
     for rule in case.wire.get("unknown", []):
         if (
             rule["in"] == "response"
@@ -248,7 +285,9 @@ def _carried_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
             ("to_wire", case.adapter),
         )
         run = partial(answers.check_carried, adapter=adapter)
-        yield _check(case, f"carried:{adapter}", run, profile="gateway", needs=needs, capability="state_in_ids")
+        yield _check(
+            case, f"carried:{adapter}", run, profile="gateway", needs=needs, capability="state_in_ids", side="response"
+        )
 
 
 def _is_bound(content: list[dict[str, Any]]) -> bool:
@@ -369,7 +408,16 @@ def _cross_checks(case: Case, adapters: list[str], answers: dict[str, list[Case]
                 ("from_wire_request", case.adapter),
             )
             run = partial(swaps.check_swap, adapter=adapter, answers=answers[adapter])
-            yield _check(case, f"swap:{adapter}", run, profile="gateway", needs=reading + there + back)
+            # the other adapter's answer is one with a call, which gets its result
+            yield _check(
+                case,
+                f"swap:{adapter}",
+                run,
+                profile="gateway",
+                needs=reading + there + back,
+                capability="tools",
+                side="request",
+            )
 
 
 def _elsewhere_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
@@ -405,8 +453,8 @@ def _row_checks(case: Case, adapters: list[str]) -> Iterator[Check]:
     match kind:
         case "errors":
             yield _check(case, name, rows.check_error_row, "error")
-            run = generate.check_error_answer
-            yield _check(case, f"{name}:generate", run, "generate", profile="service")
+            run = generate.check_error_answer  # whole, and in place of a stream
+            yield _check(case, f"{name}:generate", run, "generate", profile="service", capability="streaming")
             for adapter in adapters:
                 run = partial(failures.check_written, adapter=adapter)
                 needs: tuple[Need, ...] = (("error", case.adapter), ("to_wire_error", adapter), ("error", adapter))

@@ -6,9 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .plug import Answer, Plug, PlugCrashError, PlugError, PlugTimeoutError, ProcessPlug, ProtocolError
+from .plug import (
+    Answer,
+    Plug,
+    PlugCrashError,
+    PlugError,
+    PlugTimeoutError,
+    ProcessPlug,
+    ProtocolError,
+    unknown_adapters,
+)
 
 GREETING = {"role": "user", "content": [{"type": "text", "text": "Grüße, Zoë! 日本 😀 \u2028 \\n"}]}
+
+
+_SHOWN = 20
+"""Lines of the standard error of a plug that did not start."""
 
 
 @dataclass
@@ -26,12 +39,14 @@ class Advice:
         self.lines += [f"wrong {text}", f"      {cure}"]
 
 
-def examine(plug: Plug, command: list[str]) -> Advice:
-    """Ask the plug seven things."""
+def examine(plug: Plug, wires: set[str]) -> Advice:
+    """Ask the plug seven things. `wires` are the adapters that there are cases for."""
     advice = Advice()
     hello = _hello(plug, advice)
     if hello is None:
         return advice
+    for problem in unknown_adapters(hello, wires):
+        advice.bad(problem, "what is not known is never asked: a run would find nothing wrong, and nothing right")
     adapters = hello.get("adapters", {})
     writer = next((name for name, operations in adapters.items() if "to_wire" in operations), None)
     if not adapters and not hello.get("operations"):
@@ -90,19 +105,20 @@ def _hello(plug: Plug, advice: Advice) -> dict[str, Any] | None:
     except PlugCrashError as error:
         if isinstance(plug, ProcessPlug):
             cure = "run the command by hand, type the hello line of protocol.md and press return"
-            advice.bad(f"the plug does not start: {error}", cure)
+            advice.bad(str(error), cure)
+            advice.lines += [f"      | {line}" for line in list(plug.log)[:_SHOWN]]
         else:
             cure = "start the server, see that the address is its own, and that reflection is on; see protocol.md#grpc"
             advice.bad(f"the server cannot be reached: {error}", cure)
         return None
-    except PlugTimeoutError:
+    except PlugTimeoutError as error:
         advice.bad(
-            "hello is not answered",
+            str(error),
             "read one line, write one line, and flush standard output after each (print(..., flush=True))",
         )
         return None
     except ProtocolError as error:
-        advice.bad(f"hello: {error}", "see protocol.md#hello")
+        advice.bad(str(error), "see protocol.md#hello")
         return None
     implementation = hello["implementation"]
     count = sum(len(operations) for operations in hello.get("adapters", {}).values()) + len(hello.get("operations", []))

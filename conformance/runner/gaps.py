@@ -15,7 +15,8 @@ from .verdict import BAD
 def draft(report: Report, path: Path | None) -> str:
     """Entries for the failures that the file does not declare yet, appended to it when it is given.
 
-    Entries that cover nothing that fails are taken out of it; comments stay. Gives what was done, in words.
+    What is unreached needs no entry: the gap of the failure that it follows covers it. Entries that cover nothing that
+    fails are taken out of the file; comments stay. Gives what was done, in words.
     """
     before = path.read_text("utf-8") if path is not None and path.is_file() else ""
     declared: list[str] = [entry.get("check", "") for entry in tomllib.loads(before).get("gap", [])]
@@ -24,7 +25,10 @@ def draft(report: Report, path: Path | None) -> str:
     undeclared = [
         line
         for line in failing
-        if line["outcome"] in BAD and not any(_covers(pattern, line) for pattern in declared) and "gap" not in line
+        if line["outcome"] in BAD
+        and line["outcome"] != "unreached"
+        and not any(_covers(pattern, line) for pattern in declared)
+        and "gap" not in line
     ]
     entries = "\n".join(
         f'[[gap]]\ncheck  = {dumps(line["id"])}\nreason = ""\nissue  = ""\nfails  = {dumps(beginning(line.get("message", "")))}\n'

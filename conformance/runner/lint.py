@@ -120,9 +120,13 @@ def _ids(cases: list[Case]) -> Iterator[str]:
 
 def _needs(cases: list[Case]) -> Iterator[str]:
     for case in cases:
-        for word in case.meta.get("needs", []):
+        given = case.meta.get("needs", [])
+        words = [word for side in given.values() for word in side] if isinstance(given, dict) else given
+        for word in words:
             if word not in CAPABILITIES:
                 yield f"{case.path}: the capability {word!r} is not one of protocol.md"
+        if "streaming" in words and case.stream_file is not None:
+            yield f"{case.path}: the checks of its stream need streaming anyway, and its other checks do not"
 
 
 def _flags(cases: list[Case]) -> Iterator[str]:

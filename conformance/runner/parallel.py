@@ -18,8 +18,8 @@ from multiprocessing.process import BaseProcess
 from .cases import Case, read
 from .compare import Difference
 from .discover import Check, plan
-from .plug import PlugError
-from .reaching import reached
+from .plug import PlugError, nearest
+from .reaching import UsageError, reached
 from .session import Session
 from .verdict import Gap, Result, run, with_gap
 
@@ -29,7 +29,14 @@ _CASES_AT_ONCE = 8
 def planned(options: argparse.Namespace, cases: list[Case], session: Session) -> list[Check]:
     """The checks that the command line asks for."""
     checks = plan(cases, sorted(session.adapters), options.k, options.adapter)
-    return [check for check in checks if options.profile in check.profiles] if options.profile else checks
+    if not options.profile:
+        return checks
+    known = {profile for check in checks for profile in check.profiles}
+    if checks and options.profile not in known:
+        raise UsageError(
+            f"--profile {options.profile} is not a profile of these checks{nearest(options.profile, known)}"
+        )
+    return [check for check in checks if options.profile in check.profiles]
 
 
 def run_in_processes(options: argparse.Namespace, checks: list[Check], gaps: dict[str, Gap]) -> list[Result]:
@@ -55,10 +62,10 @@ def run_in_processes(options: argparse.Namespace, checks: list[Check], gaps: dic
                 assert isinstance(connection, Connection)
                 start = at.pop(connection)
                 found = _answer(connection)
-                for number, (outcome, message, difference, note, milliseconds) in enumerate(found, start):
-                    result = Result(checks[number], outcome, message, difference, note, milliseconds)
-                    results[number] = with_gap(result, gaps.get(result.check.id))
-                    if outcome == "unreached":
+                for number, (outcome, message, difference, note, milliseconds, follows) in enumerate(found, start):
+                    result = Result(checks[number], outcome, message, difference, note, milliseconds, follows)
+                    results[number] = with_gap(result, gaps)
+                    if outcome == "unreached" and not follows:
                         crashed = message
                 if waiting and not crashed:
                     at[connection] = _give(connection, waiting)
@@ -91,7 +98,7 @@ def _give(connection: Connection, waiting: deque[tuple[int, int]]) -> int:
     return block[0]
 
 
-def _answer(connection: Connection) -> list[tuple[str, str, Difference | None, str | None, float]]:
+def _answer(connection: Connection) -> list[tuple[str, str, Difference | None, str | None, float, str | None]]:
     try:
         found = connection.recv()
     except EOFError:
@@ -110,7 +117,14 @@ def _work(connection: Connection, options: argparse.Namespace) -> None:
                 found = run(session, checks[slice(*block)])
                 connection.send(
                     [
-                        (result.outcome, result.message, result.difference, result.note, result.milliseconds)
+                        (
+                            result.outcome,
+                            result.message,
+                            result.difference,
+                            result.note,
+                            result.milliseconds,
+                            result.follows,
+                        )
                         for result in found
                     ]
                 )

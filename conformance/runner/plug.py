@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import difflib
 import os
 import queue
+import re
+import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -53,7 +56,9 @@ ERROR_CATEGORIES = frozenset(
 
 
 class PlugError(Exception):
-    """The plug did not answer as the protocol demands."""
+    """The plug did not answer as the protocol demands. `question` is set when others may ask the same."""
+
+    question: str | None = None
 
 
 class PlugCrashError(PlugError):
@@ -134,8 +139,11 @@ def _checked_error(error: Any) -> dict[str, Any]:
     return error
 
 
+HELLO_MEMBERS = ("protocol", "implementation", "adapters", "operations", "capabilities")
+
+
 def read_hello(output: Any) -> dict[str, Any]:
-    """The checked answer to hello."""
+    """The checked answer to hello. Which adapters there are is not known here: see `unknown_adapters`."""
     if not isinstance(output, dict):
         raise ProtocolError("hello must be answered with an output object")
     if output.get("protocol") != PROTOCOL_VERSION:
@@ -145,21 +153,47 @@ def read_hello(output: Any) -> dict[str, Any]:
     implementation = output.get("implementation")
     if not isinstance(implementation, dict) or not implementation.get("name") or not implementation.get("version"):
         raise ProtocolError("hello needs implementation.name and implementation.version")
+    for member in output:
+        if member not in HELLO_MEMBERS:
+            raise ProtocolError(f"hello has no member {show(member, 40)}{nearest(member, HELLO_MEMBERS)}")
     adapters = output.get("adapters", {})
     if not isinstance(adapters, dict):
         raise ProtocolError("hello.adapters maps adapter names to lists of operations")
     for name, operations in adapters.items():
-        unknown = (
-            [word for word in operations if word not in ADAPTER_OPERATIONS]
-            if isinstance(operations, list)
-            else [operations]
-        )
-        if unknown:
-            raise ProtocolError(f"hello.adapters.{name}: {show(unknown[0], 40)} is not an operation of an adapter")
-    for word in output.get("operations", []):
-        if word not in OPERATIONS:
-            raise ProtocolError(f"hello.operations: {show(word, 40)} is not an operation")
+        _known_words(f"hello.adapters.{name}", operations, ADAPTER_OPERATIONS, "an operation of an adapter")
+    _known_words("hello.operations", output.get("operations", []), OPERATIONS, "an operation")
+    _known_words("hello.capabilities", output.get("capabilities", []), sorted(CAPABILITIES), "a capability")
     return output
+
+
+def _known_words(place: str, words: Any, known: Iterable[str], what: str) -> None:
+    if not isinstance(words, list):
+        raise ProtocolError(f"{place}: a list is due, got {show(words, 40)}")
+    for word in words:
+        if word in known:
+            continue
+        if word in OPERATIONS:  # of those without an adapter
+            raise ProtocolError(f"{place}: {show(word, 40)} has no adapter; claim it in hello.operations")
+        raise ProtocolError(f"{place}: {show(word, 40)} is not {what}{nearest(word, known)}")
+
+
+def unknown_adapters(hello: dict[str, Any], wires: Iterable[str]) -> list[str]:
+    """What is wrong with the names of the adapters: each must be a wire for which there is an adapter.json."""
+    return [
+        f"hello.adapters: {show(name, 40)} is not an adapter of the suite{nearest(name, wires)}. "
+        "For a wire of your own, give the folder of its adapter.json with --cases"
+        for name in hello.get("adapters", {})
+        if name not in wires
+    ]
+
+
+def nearest(word: Any, known: Iterable[str], most: int = 20) -> str:
+    """The end of a sentence about an unknown word: the known one that may be meant, else all when they are few."""
+    names = sorted(known)
+    found = difflib.get_close_matches(str(word), names, 1)
+    if found:
+        return f"; the nearest is {found[0]!r}"
+    return f"; there are {', '.join(names)}" if len(names) <= most else ""
 
 
 class FunctionPlug:
@@ -194,14 +228,22 @@ class ProcessPlug:
     def __init__(self, command: list[str], timeout: float = 10.0) -> None:
         self.command = command
         self.timeout = timeout
-        self.log: collections.deque[str] = collections.deque(maxlen=50)
+        self.log: collections.deque[str] = collections.deque(maxlen=200)
         self._number = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.Queue[bytes | None] = queue.Queue()
         self._early: dict[int, Any] = {}
 
     def hello(self) -> dict[str, Any]:
-        answer = self.call("hello", None, HELLO_INPUT)
+        """What the plug claims; a PlugError that begins with what the plug did instead of saying hello."""
+        try:
+            answer = self.call("hello", None, HELLO_INPUT)
+        except PlugCrashError as error:
+            if self._process is None:
+                raise
+            raise PlugCrashError(f"the plug ended before it said hello: {error}") from None
+        except PlugTimeoutError as error:
+            raise PlugTimeoutError(f"the plug did not say hello: {error}") from None
         if answer.output is None:
             raise ProtocolError("hello must be answered with an output object")
         return read_hello(answer.output)
@@ -244,8 +286,9 @@ class ProcessPlug:
     def _last_words(self) -> str:
         assert self._process is not None
         code = self._process.wait(timeout=5)
-        tail = " | ".join(list(self.log)[-3:])
-        return f"the process ended with exit code {code}" + (f"; last on stderr: {tail}" if tail else "")
+        self._logger.join(timeout=1)  # what it wrote last may still be on its way
+        told = " | ".join(telling(self.log))
+        return f"the process ended with {_status(code)}" + (f"; on stderr: {told}" if told else "")
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
@@ -258,11 +301,12 @@ class ProcessPlug:
                     env={**os.environ, **NO_PROXY},
                 )
             except OSError as error:
-                raise PlugCrashError(f"{self.command[0]}: {error.strerror or error}") from error
+                raise PlugCrashError(f"{self.command[0]} does not start: {error.strerror or error}") from error
             self._lines = queue.Queue()
             self._early = {}
             threading.Thread(target=_pump, args=(self._process.stdout, self._lines), daemon=True).start()
-            threading.Thread(target=_keep_log, args=(self._process.stderr, self.log), daemon=True).start()
+            self._logger = threading.Thread(target=_keep_log, args=(self._process.stderr, self.log), daemon=True)
+            self._logger.start()
         return self._process
 
     def restart(self) -> None:
@@ -322,3 +366,23 @@ def _keep_log(pipe: Any, log: collections.deque[str]) -> None:
     with contextlib.suppress(OSError, ValueError):
         for line in pipe:
             log.append(line.decode("utf-8", "replace").rstrip())
+
+
+_TELLING = re.compile(r"error|exception|panic|fatal|cannot|can't|unable|not found|no such", re.IGNORECASE)
+
+
+def telling(log: Iterable[str], most: int = 3) -> list[str]:
+    """The lines of a log that say why a process ended: the first that name an error, else the last ones."""
+    lines = [line for line in log if line.strip()]
+    naming = [line for line in lines if not line[0].isspace() and _TELLING.search(line)]
+    return naming[:most] or lines[-most:]
+
+
+def _status(code: int) -> str:
+    """How a process ended, in words."""
+    if code >= 0:
+        return f"exit status {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"

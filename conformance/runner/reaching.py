@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .plug import Plug, ProcessPlug
+from .cases import wires
+from .plug import Plug, ProcessPlug, ProtocolError, unknown_adapters
 from .serving import Served
 from .session import Session
 from .upstream import Upstream
@@ -67,12 +69,20 @@ def plugged(options: argparse.Namespace) -> Iterator[tuple[Plug, Upstream | None
         yield plug, upstream
 
 
+def roots_of(options: argparse.Namespace) -> list[Path]:
+    """The folders of --cases, which some verbs take once and some often."""
+    given = options.cases or []
+    return given if isinstance(given, list) else [given]
+
+
 @contextmanager
 def reached(options: argparse.Namespace) -> Iterator[Session]:
-    """The implementation, asked what it can do."""
+    """The implementation, asked what it can do. What it claims must exist: a misspelt name would never be asked."""
     with plugged(options) as (plug, upstream):
         session = Session(plug, upstream, options.policy)
         try:
+            for problem in unknown_adapters(session.hello, wires(roots_of(options))):
+                raise ProtocolError(problem)
             yield session
         finally:
             session.close()

@@ -42,7 +42,7 @@ def record(
     saved = [_save_answer(folder, scrub(answer.stdout), stream)]
     if request is not None:
         saved.append(_save_request(folder, request))
-    _write(folder / "case.json", _new_case(title or name.rpartition("/")[2].replace("-", " "), provider, stream))
+    _write(folder / "case.json", _new_case(title or name.rpartition("/")[2].replace("-", " "), provider))
     warnings = [
         what for what, pattern in lint.SECRETS.items() for path in folder.iterdir() if pattern.search(path.read_bytes())
     ]
@@ -83,13 +83,13 @@ def _save_request(folder: Path, path: Path) -> str:
     return "request.wire.json"
 
 
-def _new_case(title: str, provider: str | None, stream: bool) -> dict[str, Any]:
+def _new_case(title: str, provider: str | None) -> dict[str, Any]:
     return {
         "title": title,
         "level": "must",
         "spec": ["responses#response"],
         "flags": [],
-        "needs": ["streaming"] if stream else [],
+        "needs": [],
         "source": {"kind": "recorded", **({"provider": provider} if provider else {})},
         **({"provider": provider} if provider else {}),
         "compare": [],

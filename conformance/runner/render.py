@@ -93,25 +93,54 @@ def text(
         lines.append(f"  not scored {len(younger)} checks added after the release, {failing} failing")
     if verdicts:
         lines += ["", *_verdicts(report, profile)]
+    if not any(line["outcome"] == "pass" for line in report.checks):
+        lines += ["", *_nothing(report.checks)]
     bad = [line for line in report.checks if line["outcome"] in BAD and counted(line)]
-    shown = bad[:most]
+    failures = [line for line in bad if line["outcome"] != "unreached"]
+    unreached = [line for line in bad if line["outcome"] == "unreached"]
+    shown = failures[:most]
     for line in shown:
-        lines += ["", *_failure(line, flags or {}, command)]
-    if len(shown) < len(bad):
-        lines += ["", *_rest(bad, len(shown))]
+        following = [other["id"] for other in unreached if other.get("follows") == line["id"]]
+        lines += ["", *_failure(line, flags or {}, command, following)]
+    if len(shown) < len(failures):
+        lines += ["", *_rest(failures, len(shown))]
+    for reason, number in Counter(line["message"] for line in unreached if "follows" not in line).items():
+        lines += ["", f"{number} unreached: {reason}"]
     return "\n".join(lines) + "\n"
 
 
+def _nothing(checks: list[Line]) -> list[str]:
+    """Why a run in which nothing passes says nothing: the commonest reasons for which nothing was asked."""
+    reasons = Counter(line.get("message", "") for line in checks if line["outcome"] == "unsupported")
+    return ["  no check passes, so this run shows nothing"] + [
+        f"  unsupported {number:>6}  {reason}" for reason, number in reasons.most_common(5)
+    ]
+
+
 def _verdicts(report: Report, profile: str | None) -> list[str]:
-    """Which profiles an implementation conforms to, as far as was asked."""
+    """Which profiles an implementation conforms to, as far as was asked. Of a wire that does not conform as a whole, the
+    parts too; what is not claimed at all stands in one line."""
+    found = {name: conforms(report.checks, name) for name in ([profile] if profile else profiles_of(report.checks))}
+    claimed = {name for line in report.checks if line["outcome"] != "unsupported" for name in line["profiles"]}
+    shown = [name for name in found if name == profile or (name in claimed and not _part_of_what_conforms(name, found))]
+    width = max([28, *(len(name) for name in shown)])
     lines: list[str] = []
-    for name in [profile] if profile else profiles_of(report.checks):
-        fits, why = conforms(report.checks, name)
+    for name in shown:
+        fits, why = found[name]
         verdict = "conforms" if fits else "nothing demanded was asked" if why == NOTHING else "does not conform"
-        lines.append(f"  {name:<28} {verdict}" + (f" ({why})" if why != NOTHING else ""))
+        lines.append(f"  {name:<{width}} {verdict}" + (f" ({why})" if why != NOTHING else ""))
+    rest = [name for name in found if name not in claimed and name != profile and name.count(":") < 2]
+    if rest:
+        lines.append(f"  not claimed: {', '.join(rest)}")
     if report.header.get("partial"):
         lines.append("  a partial run: says nothing about conformance as a whole")
     return lines
+
+
+def _part_of_what_conforms(name: str, found: dict[str, tuple[bool, str]]) -> bool:
+    """Whether a profile is that of one operation of a wire that conforms as a whole."""
+    wire, _, operation = name.rpartition(":")
+    return ":" in wire and found.get("gateway" if operation == "from_wire_request" else wire, (False, ""))[0]
 
 
 def _rest(bad: list[Line], shown: int) -> list[str]:
@@ -121,9 +150,11 @@ def _rest(bad: list[Line], shown: int) -> list[str]:
     return [f"{len(bad)} failures, {shown} shown. All by check: {counted}", "see all with --all, or narrow with -k"]
 
 
-def _failure(line: Line, flags: dict[str, Any], command: list[str] | None) -> list[str]:
+def _failure(line: Line, flags: dict[str, Any], command: list[str] | None, following: list[str]) -> list[str]:
     word = line["outcome"].upper()
     found = [f"{word:<5} {line['id']}  {line['level']}", f"      {_clip(line.get('message', ''))}"]
+    if following:
+        found.append(f"      unreached for that reason: {', '.join(name.partition('#')[2] for name in following)}")
     for flag in line.get("flags", []):
         effect = flags.get(flag, {}).get("effect")
         if effect:
@@ -143,9 +174,9 @@ def _clip(message: str, limit: int = 600) -> str:
 
 
 def junit(report: Report) -> str:
-    """JUnit XML: class = adapter, name = check; gaps and unsupported are skipped with their reason."""
-    bad = sum(line["outcome"] in BAD for line in report.checks)
-    skipped = sum(line["outcome"] in ("gap", "unsupported") for line in report.checks)
+    """JUnit XML: class = adapter, name = check; gaps, unreached and unsupported are skipped with their reason."""
+    bad = sum(line["outcome"] in BAD and line["outcome"] != "unreached" for line in report.checks)
+    skipped = sum(line["outcome"] in ("gap", "unsupported", "unreached") for line in report.checks)
     rows = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuite name={quoteattr("interlingua " + report.title)} tests="{len(report.checks)}" failures="{bad}" skipped="{skipped}">',
@@ -164,8 +195,8 @@ def _junit_body(line: Line) -> str:
             return "/>"
         case "gap":
             return f"><skipped message={quoteattr('gap: ' + line['gap']['reason'])}/></testcase>"
-        case "unsupported":
-            return f"><skipped message={quoteattr('unsupported: ' + message)}/></testcase>"
+        case "unsupported" | "unreached" as outcome:
+            return f"><skipped message={quoteattr(f'{outcome}: {message}')}/></testcase>"
         case outcome:
             return f"><failure type={quoteattr(outcome)} message={quoteattr(_clip(message))}>{escape(_detail(line))}</failure></testcase>"
 
@@ -184,15 +215,15 @@ def _detail(line: Line) -> str:
 
 
 def tap(report: Report) -> str:
-    """TAP 14: gaps are TODO, unsupported is SKIP, failures carry a YAML block."""
+    """TAP 14: gaps are TODO, unreached and unsupported are SKIP, failures carry a YAML block."""
     rows = ["TAP version 14", f"1..{len(report.checks)}"]
     for number, line in enumerate(report.checks, 1):
         name = line["id"].replace("#", "\\#")
         match line["outcome"]:
             case "pass":
                 rows.append(f"ok {number} - {name}")
-            case "unsupported":
-                rows.append(f"ok {number} - {name} # SKIP {_one_line(line.get('message', ''))}")
+            case "unsupported" | "unreached" as outcome:
+                rows.append(f"ok {number} - {name} # SKIP {outcome}: {_one_line(line.get('message', ''))}")
             case "gap":
                 rows.append(f"not ok {number} - {name} # TODO {_one_line(line['gap']['reason'])}")
             case outcome:
@@ -253,7 +284,7 @@ def wire_of(line: Line) -> str | None:
 
 
 def capabilities(line: Line) -> list[str]:
-    """The capabilities that a check's case needs; plain text when it needs none."""
+    """The capabilities that a check needs; plain text when it needs none."""
     return line.get("needs") or ["text"]
 
 
@@ -300,7 +331,8 @@ def badge(report: Report, profile: str | None = None) -> str:
     color = "red" if bad else "brightgreen" if lines and passed == len(lines) else "yellow"
     if report.header.get("narrowed"):
         color = "lightgrey"  # a part of the checks says nothing, however many pass
-    label = f"interlingua {report.header.get('suite', SUITE_VERSION)}" + (f" · {profile}" if profile else "")
+    asked = profile or ("a part" if report.header.get("narrowed") else "")
+    label = f"interlingua {report.header.get('suite', SUITE_VERSION)}" + (f" · {asked}" if asked else "")
     return dumps({"schemaVersion": 1, "label": label, "message": f"{passed}/{len(lines)} must", "color": color}) + "\n"
 
 

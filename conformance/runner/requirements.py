@@ -31,8 +31,8 @@ def freeze(version: str, cases: list[Case], date: str | None = None) -> str:
     checks = _required(cases)
     profiles: dict[str, dict[str, list[str]]] = {}
     for check in checks:
-        for profile in check.profiles:
-            profiles.setdefault(profile, {}).setdefault(check.case.path, []).append(check.name)
+        whole, *_ = check.profiles  # its parts follow from the operations that checks need
+        profiles.setdefault(whole, {}).setdefault(check.case.path, []).append(check.name)
     document = {
         "version": version,
         "suite": SUITE_VERSION,

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from .compare import Difference, dumps, show
-from .plug import Answer, Plug
+from .plug import Answer, Plug, PlugError
 from .upstream import Upstream
 
 
 class Failure(Exception):
-    """A check found the implementation wrong. `told`: the message already speaks of the difference."""
+    """A check found the implementation wrong. `told`: the message already speaks of the difference.
+
+    `question` is set when a question got no usable answer, here as on Refused and PlugError: other checks may ask the same.
+    """
+
+    question: str | None = None
 
     def __init__(self, message: str, difference: Difference | None = None, told: bool = False) -> None:
         parts = [message] if difference is None or told else [message, str(difference)]
@@ -26,6 +31,8 @@ class Failure(Exception):
 
 class Refused(Exception):
     """The implementation answered with a canonical error."""
+
+    question: str | None = None
 
     def __init__(self, operation: str, error: dict[str, Any]) -> None:
         place = f" at {error['path']}" if error.get("path") else ""
@@ -41,6 +48,7 @@ class Session:
         self.plug = plug
         self.hello = plug.hello()
         self._answers: OrderedDict[str, Answer] = OrderedDict()
+        self._crashed: dict[str, PlugError] = {}
         self._upstream = upstream
         self._own_upstream: Upstream | None = None
         self._policy = policy
@@ -84,9 +92,15 @@ class Session:
         )
 
     def answer(self, operation: str, adapter: str | None, input: Any) -> Answer:
-        key = dumps([operation, adapter, input])
+        key = _question(operation, adapter, input)
+        if key in self._crashed:
+            raise self._crashed[key]  # a plug is not crashed twice with the same question
         if key not in self._answers:
-            self._answers[key] = self.plug.call(operation, adapter, input)
+            try:
+                self._answers[key] = self.plug.call(operation, adapter, input)
+            except PlugError as error:
+                self._crashed[key] = error
+                raise
             if len(self._answers) > 200:
                 self._answers.popitem(last=False)
         return self._answers[key]
@@ -101,15 +115,23 @@ class Session:
     def ask(self, operation: str, adapter: str | None, input: dict[str, Any], *members: str) -> dict[str, Any]:
         """The output, which must hold `members`. A canonical error raises Refused."""
         input = {name: value for name, value in input.items() if value is not None}
-        answer = _offered(operation, self.answer(operation, adapter, input))
-        if answer.error is not None:
-            raise Refused(operation, answer.error)
-        for member in members:
-            if member not in answer.output:
-                raise Failure(
-                    f"the output of {operation} has no member {member!r}, only {show(sorted(answer.output), 100)}"
-                )
+        try:
+            answer = _offered(operation, self.answer(operation, adapter, input))
+            if answer.error is not None:
+                raise Refused(operation, answer.error)
+            for member in members:
+                if member not in answer.output:
+                    raise Failure(
+                        f"the output of {operation} has no member {member!r}, only {show(sorted(answer.output), 100)}"
+                    )
+        except (Failure, Refused, PlugError) as unusable:
+            unusable.question = _question(operation, adapter, input)
+            raise
         return answer.output
+
+
+def _question(operation: str, adapter: str | None, input: Any) -> str:
+    return dumps([operation, adapter, input])
 
 
 def _offered(operation: str, answer: Answer) -> Answer:

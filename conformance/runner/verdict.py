@@ -83,7 +83,7 @@ def _renamed(pattern: str, renamed: dict[str, str]) -> str:
 
 @dataclass
 class Result:
-    """What became of one check."""
+    """What became of one check. `follows` is the check whose failure is the reason that this one is unreached."""
 
     check: Check
     outcome: str
@@ -91,6 +91,7 @@ class Result:
     difference: Difference | None = None
     note: str | None = None
     milliseconds: float = 0.0
+    follows: str | None = None
     gap: Gap | None = None
     scored: bool = True
 
@@ -118,12 +119,14 @@ class Result:
                 value = getattr(self.difference, name)
                 if value is not MISSING:
                     line[name] = value
+        if self.follows:
+            line["follows"] = self.follows
         if self.note:
             line["note"] = self.note
         if self.gap is not None:
             line["gap"] = {"check": self.gap.check, "reason": self.gap.reason, "issue": self.gap.issue}
-        if check.case.meta.get("needs"):
-            line["needs"] = check.case.meta["needs"]
+        if check.capabilities:
+            line["needs"] = list(check.capabilities)
         if check.case.flags:
             line["flags"] = check.case.flags
         if check.case.meta.get("spec"):
@@ -132,27 +135,33 @@ class Result:
 
 
 def run(session: Session, checks: list[Check], gaps: dict[str, Gap] | None = None) -> Iterator[Result]:
-    """Run the checks in order. Three crashes in a row end the run; the rest is unreached."""
+    """Run the checks in order. Three crashes in a row end the run; the rest is unreached.
+
+    Unreached is also a check of a case whose question an earlier one asked in vain: one refusal is one failure.
+    """
     crashes = 0
     gaps = gaps or {}
+    in_vain: dict[str, str] = {}  # the questions of a case without a usable answer, and the check that asked first
     for number, check in enumerate(checks):
-        result = _run_one(session, check)
+        if number and check.case.path != checks[number - 1].case.path:
+            in_vain = {}
+        result = _run_one(session, check, in_vain)
         crashed = result.outcome == "error" and result.note == "crash"
-        if result.outcome != "unsupported":  # nothing was asked
+        if result.outcome not in ("unsupported", "unreached"):  # nothing was asked
             crashes = crashes + 1 if crashed else 0
-        yield with_gap(result, gaps.get(check.id))
+        yield with_gap(result, gaps)
         if crashes >= CRASHES_IN_A_ROW:
             reason = f"not run: the plug crashed {crashes} times in a row"
             yield from (Result(rest, "unreached", reason) for rest in checks[number + 1 :])
             return
 
 
-def _run_one(session: Session, check: Check) -> Result:
+def _run_one(session: Session, check: Check, in_vain: dict[str, str]) -> Result:
     missing = unclaimed(session, check)
     if missing is not None:
         return Result(check, "unsupported", missing)
     start = time.perf_counter()
-    result = _outcome(check, session)
+    result = _outcome(check, session, in_vain)
     result.milliseconds = (time.perf_counter() - start) * 1000
     return result
 
@@ -164,32 +173,34 @@ def unclaimed(session: Session, check: Check) -> str | None:
             return f"{operation} is not claimed" + (f" for {adapter}" if adapter else "")
     claimed = session.hello.get("capabilities")
     if claimed is not None:
-        for word in [*check.case.meta.get("needs", []), *([check.capability] if check.capability else [])]:
+        for word in check.capabilities:
             if word not in claimed:
                 return f"the capability {word} is not claimed"
     return None
 
 
-def _outcome(check: Check, session: Session) -> Result:
+def _outcome(check: Check, session: Session, in_vain: dict[str, str]) -> Result:
     try:
         return Result(check, "pass", note=check.run(session, check.case))
-    except Failure as failure:
-        return Result(check, "fail", str(failure), failure.difference)
-    except Refused as refused:
-        return Result(check, "fail", str(refused))
-    except PlugError as error:
-        if not isinstance(error, InternalError):
+    except (Failure, Refused, PlugError) as problem:
+        first = in_vain.setdefault(problem.question, check.id) if problem.question else check.id
+        result = _failed(check, problem)
+        if first != check.id:
+            result.outcome, result.note, result.follows = "unreached", None, first
+        elif isinstance(problem, PlugError) and not isinstance(problem, InternalError):
             session.plug.restart()
-        crash = isinstance(error, PlugCrashError)
-        return Result(
-            check,
-            "error",
-            f"{_ERROR_WORDS.get(type(error).__name__, 'error')}: {error}",
-            note="crash" if crash else None,
-        )
+        return result
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError) as error:
         # The answer was not of the expected shape: a schema check of the same case says where.
         return Result(check, "fail", f"the answer has not the expected shape ({type(error).__name__}: {error})")
+
+
+def _failed(check: Check, problem: Failure | Refused | PlugError) -> Result:
+    if isinstance(problem, PlugError):
+        word = _ERROR_WORDS.get(type(problem).__name__, "error")
+        note = "crash" if isinstance(problem, PlugCrashError) else None
+        return Result(check, "error", f"{word}: {problem}", note=note)
+    return Result(check, "fail", str(problem), problem.difference if isinstance(problem, Failure) else None)
 
 
 _ERROR_WORDS = {
@@ -200,9 +211,10 @@ _ERROR_WORDS = {
 }
 
 
-def with_gap(result: Result, gap: Gap | None) -> Result:
-    """The result of a check for which a gap may be declared."""
-    if gap is None or result.outcome in ("unreached", "unsupported"):
+def with_gap(result: Result, gaps: dict[str, Gap]) -> Result:
+    """The result of a check for which a gap may be declared: its own, or that of the check whose failure it follows."""
+    gap = gaps.get(result.check.id) or gaps.get(result.follows or "")
+    if gap is None or result.outcome == "unsupported" or (result.outcome == "unreached" and not result.follows):
         return result
     result.gap = gap
     if result.outcome == "pass":
@@ -258,5 +270,6 @@ def conforms(lines: list[dict[str, Any]], profile: str) -> tuple[bool, str]:
         return False, NOTHING
     tally = Counter(line["outcome"] for line in wanted if line["outcome"] != "pass")
     if tally:
-        return False, ", ".join(f"{number} {outcome}" for outcome, number in sorted(tally.items()))
+        told = ", ".join(f"{number} {outcome}" for outcome, number in sorted(tally.items()))
+        return False, f"{told} of {len(wanted)}"
     return True, f"{len(wanted)} checks"

@@ -18,13 +18,21 @@ UNENCRYPTED = "no TLS on %s: conversations and keys are sent unencrypted, and an
 class Refused(InterlinguaError):
     """A call that is refused. `category` is a category of spec/8-errors.md, `status` the corresponding HTTP status.
     `retry_after` is in seconds. `code` is the error code of the client's wire, where it has one for exactly this
-    error."""
+    error. `key` is the name of the key that is refused, where it is known."""
 
     def __init__(
-        self, category: str, message: str, status: int, *, retry_after: float | None = None, code: str = ""
+        self,
+        category: str,
+        message: str,
+        status: int,
+        *,
+        retry_after: float | None = None,
+        code: str = "",
+        key: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
+        self.key = key
         self._error: dict[str, Any] = {
             "category": category,
             "message": message,
@@ -59,24 +67,25 @@ def too_many_unknown_keys(retry_after: float) -> Refused:
 def used_up(key: str, counted: str, retry_after: float) -> Refused:
     """The refusal when a key has used its limit of what is `counted` for this minute."""
     message = f"the key {key} has used its {counted} for this minute; wait before the next call"
-    return Refused("rate_limit", message, 429, retry_after=retry_after)
+    return Refused("rate_limit", message, 429, retry_after=retry_after, key=key)
 
 
 def budget_spent(key: str) -> Refused:
     """The refusal when the budget of a key is used up."""
-    return Refused("billing", f"the key {key} has spent its budget for today; the next day begins at 00:00 UTC", 402)
+    message = f"the key {key} has spent its budget for today; the next day begins at 00:00 UTC"
+    return Refused("billing", message, 402, key=key)
 
 
 def not_for_key(key: str, models: Iterable[str]) -> Refused:
     """The refusal of models that a key may not use."""
-    return Refused("permission", f"the key {key} may not use {', '.join(models)}; name another model", 403)
+    return Refused("permission", f"the key {key} may not use {', '.join(models)}; name another model", 403, key=key)
 
 
 def not_priced(key: str, what: str, instead: str) -> Refused:
     """The refusal of a call whose price is not known, with a key whose budget needs it. `instead` states what else to
     do."""
     message = f"the key {key} has a budget, and {what} is not known; {instead}, or set allow_unpriced of the key"
-    return Refused("permission", message, 403)
+    return Refused("permission", message, 403, key=key)
 
 
 def nameless_certificate() -> Refused:

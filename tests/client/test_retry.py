@@ -375,7 +375,7 @@ async def test_a_cooldown_that_begins_is_logged(caplog: pytest.LogCaptureFixture
         assert (begun.levelname, begun.model, begun.until) == ("WARNING", GPT, until)
         await asyncio.sleep(0.2)
         ended = caplog.records[-1]
-        assert (ended.message, ended.levelname) == (f"{GPT} is available again: expired", "INFO")
+        assert (ended.message, ended.levelname) == (f"{GPT} is available again: its cooldown is over", "INFO")
 
 
 async def test_what_speaks_against_nobody() -> None:

@@ -41,7 +41,7 @@ def column_of(check: Check) -> str | None:
 
 
 def rows_of(check: Check, corner: str) -> list[str]:
-    return capabilities({"needs": check.case.meta.get("needs")}) if corner == "capability" else [kind(check.id)]
+    return capabilities({"needs": list(check.capabilities)}) if corner == "capability" else [kind(check.id)]
 
 
 @pytest.mark.parametrize("corner", ["capability", "check"])

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 import toy
+from runner.__main__ import main
+from runner.cases import wires
 from runner.doctor import examine
 from runner.mutants import load
 from runner.plug import (
     ADAPTER_OPERATIONS,
     CAPABILITIES,
+    HELLO_MEMBERS,
     OPERATIONS,
     FunctionPlug,
     PlugCrashError,
@@ -22,6 +25,7 @@ from runner.plug import (
     ProtocolError,
     read_answer,
     read_hello,
+    telling,
 )
 from runner.schema import CONFORMANCE
 
@@ -59,10 +63,10 @@ def test_a_message_larger_than_a_pipe(tmp_path: Path) -> None:
 def test_a_crash_tells_the_last_words_and_a_restart_helps(tmp_path: Path) -> None:
     plug = script(tmp_path, "sys.stdin.readline(); print('no memory left', file=sys.stderr, flush=True); sys.exit(7)")
     try:
-        with pytest.raises(PlugCrashError, match="exit code 7"):
+        with pytest.raises(PlugCrashError, match="exit status 7; on stderr: no memory left"):
             plug.call("cost", None, {})
         plug.restart()
-        with pytest.raises(PlugCrashError, match="exit code 7"):
+        with pytest.raises(PlugCrashError, match="exit status 7; on stderr: no memory left"):
             plug.call("cost", None, {})
     finally:
         plug.close()
@@ -83,7 +87,7 @@ def test_a_log_line_on_stdout_is_quoted_with_a_hint(tmp_path: Path) -> None:
 
 
 def test_a_command_that_is_not_there() -> None:
-    with pytest.raises(PlugCrashError, match="no-such-command"):
+    with pytest.raises(PlugCrashError, match=r"^no-such-command does not start: "):
         ProcessPlug(["no-such-command"]).hello()
 
 
@@ -107,19 +111,101 @@ def test_answers_that_break_the_protocol(message: Any, told: str) -> None:
         read_answer(message, 1)
 
 
+SOME = {"protocol": 1, "implementation": {"name": "a", "version": "1"}}
+
+
 @pytest.mark.parametrize(
-    "hello",
+    ("hello", "told"),
     [
-        {},
-        {"protocol": 2, "implementation": {"name": "a", "version": "1"}},
-        {"protocol": 1, "implementation": {"name": "a"}},
-        {"protocol": 1, "implementation": {"name": "a", "version": "1"}, "adapters": {"x": ["fly"]}},
-        {"protocol": 1, "implementation": {"name": "a", "version": "1"}, "operations": ["fly"]},
+        ({}, "protocol 1 is spoken here"),
+        ({**SOME, "protocol": 2}, "protocol 1 is spoken here"),
+        ({**SOME, "implementation": {"name": "a"}}, "implementation.version"),
+        ({**SOME, "adapters": {"x": ["to_wires"]}}, "hello.adapters.x: .*; the nearest is 'to_wire'"),
+        ({**SOME, "adapters": {"x": ["fly"]}}, "is not an operation of an adapter; there are error, .*to_wire"),
+        ({**SOME, "adapters": {"x": ["cost"]}}, "claim it in hello.operations"),
+        ({**SOME, "adapters": {"x": "to_wire"}}, "a list is due"),
+        ({**SOME, "operations": ["validates"]}, "hello.operations: .*; the nearest is 'validate'"),
+        ({**SOME, "capabilities": ["image"]}, "hello.capabilities: .*; the nearest is 'images'"),
+        ({**SOME, "capabilites": []}, "no member .*; the nearest is 'capabilities'"),
     ],
 )
-def test_a_hello_that_claims_nonsense(hello: dict[str, Any]) -> None:
-    with pytest.raises(ProtocolError):
+def test_a_hello_that_claims_nonsense(hello: dict[str, Any], told: str) -> None:
+    with pytest.raises(ProtocolError, match=told):
         read_hello(hello)
+
+
+MISSPELT = """
+for line in sys.stdin:
+    m = json.loads(line)
+    hello = {"protocol": 1, "implementation": {"name": "a", "version": "1"}, "adapters": {"ollama_chatt": ["to_wire"]}}
+    print(json.dumps({"id": m["id"], **({"output": hello} if m["op"] == "hello" else {"unsupported": True})}), flush=True)
+    if m["op"] == "bye":
+        break
+"""
+
+
+def test_an_adapter_that_does_not_exist_is_not_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = script(tmp_path, MISSPELT).command
+    told = "hello.adapters: \"ollama_chatt\" is not an adapter of the suite; the nearest is 'ollama_chat'"
+
+    assert main(["run", "-k", "ollama_chat/text-basic", "--", *command]) == 3
+    assert told in capsys.readouterr().err
+    assert main(["doctor", "--", *command]) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_a_wire_of_ones_own_is_known_by_its_folder() -> None:
+    cases = Path(toy.__file__).parent / "cases"
+
+    assert "toy" not in wires()
+    assert wires([cases]) == wires([cases / "toy"]) == wires([cases / "toy" / "hello"]) == wires() | {"toy"}
+
+
+NODE = """node:internal/modules/cjs/loader:1228
+  throw err;
+  ^
+
+Error: Cannot find module '/tmp/nofile.mjs'
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1225:15)
+  code: 'MODULE_NOT_FOUND',
+}
+
+Node.js v20.20.2
+"""
+
+
+def test_a_plug_that_does_not_start_is_told_with_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "said").write_text(NODE, "utf-8")
+    command = script(tmp_path, f"sys.stderr.write(open({str(tmp_path / 'said')!r}).read()); sys.exit(1)").command
+
+    assert main(["run", "--", *command]) == 3
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == (
+        "conformance: the plug ended before it said hello: the process ended with exit status 1; "
+        "on stderr: Error: Cannot find module '/tmp/nofile.mjs'"
+    )
+    assert main(["doctor", "--", *command]) == 1
+    assert "      | node:internal/modules/cjs/loader:1228" in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        (["Traceback (most recent call last):", '  File "p.py"', "KeyError: 'a'"], ["KeyError: 'a'"]),
+        (["panic: nil map", "", "goroutine 1 [running]:"], ["panic: nil map"]),
+        (["one", "two", "", "three", "four"], ["two", "three", "four"]),
+        ([], []),
+    ],
+)
+def test_what_a_log_says_of_an_end(log: list[str], told: list[str]) -> None:
+    assert telling(log) == told
+
+
+def test_a_signal_is_told_by_its_name(tmp_path: Path) -> None:
+    plug = script(tmp_path, "import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(PlugCrashError, match="before it said hello: the process ended with signal SIGKILL"):
+        plug.hello()
+    plug.close()
 
 
 def test_a_function_that_raises_has_crashed() -> None:
@@ -133,7 +219,7 @@ def test_a_function_that_raises_has_crashed() -> None:
 def test_the_doctor_finds_a_healthy_plug_healthy() -> None:
     plug = ProcessPlug(TOY)
     try:
-        advice = examine(plug, TOY)
+        advice = examine(plug, {"toy"})
     finally:
         plug.close()
 
@@ -149,11 +235,11 @@ def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
         """,
     )
 
-    advice = examine(plug, plug.command)
+    advice = examine(plug, {"toy"})
     plug.close()
 
     assert not advice.healthy
-    assert "does not start" in advice.lines[0]
+    assert "the plug ended before it said hello" in advice.lines[0]
 
 
 def test_the_doctor_finds_a_plug_that_dies_of_bad_input() -> None:
@@ -162,7 +248,7 @@ def test_the_doctor_finds_a_plug_that_dies_of_bad_input() -> None:
             return toy.handle(message)
         return {"id": message["id"], "output": toy.op_to_wire(message["input"])}
 
-    advice = examine(FunctionPlug(fragile), [])
+    advice = examine(FunctionPlug(fragile), {"toy"})
 
     assert not advice.healthy
     assert any("empty input ends the process" in line for line in advice.lines)
@@ -185,7 +271,7 @@ def test_a_skeleton_is_in_order(language: str) -> None:
         pytest.skip(f"{command[0]} is not installed")
     plug = ProcessPlug(command, 60.0)
     try:
-        advice = examine(plug, command)
+        advice = examine(plug, wires())
     finally:
         plug.close()
 
@@ -210,6 +296,39 @@ def test_the_schema_of_messages_names_every_operation() -> None:
     assert claims["adapters"]["additionalProperties"]["items"]["enum"] == list(ADAPTER_OPERATIONS)
     both = {"error", "estimate"}
     assert set(claims["operations"]["items"]["enum"]) == {*OPERATIONS, *both} - {*ADAPTER_OPERATIONS} | both
+
+
+def test_the_schema_of_messages_knows_what_the_runner_knows_of_hello() -> None:
+    claims = json.loads((CONFORMANCE / "schema" / "plug.schema.json").read_bytes())["$defs"]["Hello"]
+    assert list(claims["properties"]) == list(HELLO_MEMBERS)
+    assert claims["additionalProperties"] is False
+    assert set(claims["properties"]["capabilities"]["items"]["enum"]) == CAPABILITIES
+
+
+def test_a_skeleton_passes_the_first_case(capsys: pytest.CaptureFixture[str]) -> None:
+    """As conformance/README.md says."""
+    assert main(["run", "-k", "openai_chat/text-basic", "--", *SKELETONS["python"]]) == 0
+    assert "5 pass   0 fail" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("language", SKELETONS)
+def test_skeletons_write_the_same(language: str) -> None:
+    command = SKELETONS[language]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    turn = {"role": "user", "content": [{"type": "text", "text": "Hi."}]}
+    plug = ProcessPlug(command, 60.0)
+    try:
+        assert plug.hello()["capabilities"] == []
+        given = {"model": "openai:gpt", "messages": [turn], "max_output_tokens": 9, "seed": 7}
+        output = plug.call("to_wire", "openai_chat", {"request": given}).output
+    finally:
+        plug.close()
+
+    messages = [{"role": "user", "content": "Hi."}]
+    assert output["wire"]["body"] == {"model": "gpt", "messages": messages, "max_completion_tokens": 9}
+    loss = {"op": "drop", "path": "/seed", "code": "unsupported_field", "severity": "lost", "message": "not yet"}
+    assert output["loss"] == [loss]
 
 
 @pytest.mark.parametrize("name", ["null", "echo"])

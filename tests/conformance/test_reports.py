@@ -140,7 +140,7 @@ def test_ways_to_a_server_that_do_not_go_together(arguments: list[str], capsys: 
 
 
 def test_doctor_says_for_each_adapter_once_that_all_is_well(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["doctor", "--", sys.executable, str(TOY / "toy.py")]) == 0
+    assert main(["doctor", "--cases", str(TOY / "cases"), "--", sys.executable, str(TOY / "toy.py")]) == 0
     told = capsys.readouterr().out
     assert "toy, each of its 8 operations with an empty input: error" in told
     assert "wrong" not in told

@@ -1,6 +1,7 @@
 """Outcomes, gaps, profiles and reports, on the toy implementation."""
 
 import copy
+import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from runner.__main__ import main
 from runner.cases import CaseError, matches, read
 from runner.compare import dumps, loads
 from runner.discover import Check, plan
+from runner.lint import lint
 from runner.plug import FunctionPlug, ProcessPlug
 from runner.session import Session
 from runner.verdict import GapError, Result, assign_gaps, clean, conforms, counts, read_gaps, run
@@ -181,6 +183,167 @@ def test_an_unclaimed_operation_is_visible_and_does_not_conform() -> None:
     assert clean(lines)
     assert counts(lines)["must"]["unsupported"] > 20
     assert not conforms(lines, "adapter:toy")[0]
+
+
+def claiming(*operations: str, **more: Any) -> Session:
+    def modest(message: Data, answer: Data) -> Data:
+        if message["op"] == "hello":
+            answer["output"] = {**answer["output"], "adapters": {"toy": list(operations)}, **more}
+        return answer
+
+    return session_of(modest)
+
+
+@pytest.fixture
+def gated(tmp_path: Path) -> Callable[[Any], Path]:
+    """The toy's cases, `toy/hello` with other needs."""
+
+    def write(needs: Any) -> Path:
+        shutil.copytree(CASES, tmp_path, dirs_exist_ok=True)
+        about = tmp_path / "toy" / "hello" / "case.json"
+        about.write_text(dumps({**loads(about.read_bytes()), "needs": needs}), "utf-8")
+        return tmp_path
+
+    return write
+
+
+ALL = tuple(toy.OPERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("needs", "supported"),
+    [
+        ([], "to_wire from_wire_request cross from_wire_response echo"),
+        (["images"], ""),
+        ({"request": ["images"]}, "from_wire_response echo"),
+        ({"response": ["images"]}, "to_wire from_wire_request"),
+        ({"request": ["images"], "response": ["images"]}, ""),
+    ],
+)
+def test_a_need_gates_the_checks_that_need_it(
+    needs: Any, supported: str, gated: Callable[[Any], Path], tmp_path: Path
+) -> None:
+    session = claiming(*ALL, capabilities=[])
+    checks = plan(read([gated(needs)]), ["toy"], ["toy/hello#"])
+    found = {result.check.name: result for result in run(session, checks)}
+
+    named = ("to_wire", "from_wire_request", "from_wire_response", "echo")
+    assert [name for name in named if found[name].outcome == "pass"] == [
+        name for name in named if name in supported.split()
+    ]
+    for name in ("stream", "fold", "chunks:whole", "truncated:inside", "generate:stream"):
+        assert found[name].outcome == "unsupported", "a stream is no text"
+    assert (
+        found["stream"].message
+        == f"the capability {'images' if 'response' in needs or needs == ['images'] else 'streaming'} is not claimed"
+    )
+
+
+def test_who_claims_streaming_is_asked_for_streams() -> None:
+    results = outcomes(claiming(*ALL, capabilities=["streaming"]), "toy/hello#")
+
+    assert results["toy/hello#stream"].outcome == results["toy/hello#to_wire"].outcome == "pass"
+
+
+def test_lint_refuses_a_need_that_follows_from_the_stream(gated: Callable[[Any], Path]) -> None:
+    for needs in (["streaming"], {"response": ["streaming"]}):
+        assert any(
+            "toy/hello: the checks of its stream need streaming anyway" in told for told in lint([gated(needs)])[0]
+        )
+    assert lint([gated({"request": ["images"], "response": ["tools"]})])[0] == []
+    assert any("'smell'" in told for told in lint([gated({"request": ["smell"]})])[0])
+    assert lint([gated({"stream": ["images"]})])[0], "no side of this name"
+
+
+def refusing(message: Data, answer: Data) -> Data:
+    if message["op"] == "to_wire" and "output" in answer:
+        return {"id": message["id"], "error": {"category": "unsupported", "message": "not yet"}}
+    return answer
+
+
+def test_one_refusal_is_one_failure() -> None:
+    session = session_of(refusing)
+    results = outcomes(session, "toy/hello#")
+    first = results["toy/hello#to_wire"]
+    following = {check_id: result for check_id, result in results.items() if result.outcome == "unreached"}
+
+    assert first.outcome == "fail"
+    assert {"toy/hello#loss", "toy/hello#schema:loss", "toy/hello#accounting"} <= following.keys()
+    assert {result.follows for result in following.values()} == {first.check.id}
+    assert {result.message for result in following.values()} == {first.message}
+    assert outcomes(session, "toy/hello#loss")["toy/hello#loss"].outcome == "fail", "alone, it tells why itself"
+    shown = render.text(report_of(session))
+    assert "FAIL  toy/hello#to_wire" in shown
+    assert "unreached for that reason: loss, schema:loss" in shown
+    assert "FAIL  toy/hello#loss" not in shown
+    assert "UNREACHED" not in shown
+
+
+def test_a_gap_covers_what_follows_from_it(tmp_path: Path) -> None:
+    path = gap_file(tmp_path, GAP.replace("picture-dropped#loss", "hello#to_wire") + 'fails = "to_wire refused"\n')
+    results = with_gaps(session_of(refusing), path)
+
+    assert results["toy/hello#to_wire"].outcome == results["toy/hello#loss"].outcome == "gap"
+    assert results["toy/picture-dropped#loss"].outcome == "unreached", "another case"
+    own = gap_file(tmp_path, GAP.replace("picture-dropped#loss", "hello#loss"))
+    results = with_gaps(session_of(refusing), own)
+    assert results["toy/hello#to_wire"].outcome == "fail"
+    assert results["toy/hello#loss"].outcome == "gap", "declared, and not passing"
+
+
+def test_the_same_question_crashes_a_plug_once() -> None:
+    asked: list[str] = []
+
+    def crash(message: Data, answer: Data) -> Data:
+        if message["op"] == "to_wire" and message["input"]["request"] == read_hello_request():
+            asked.append(dumps(message["input"]))
+            raise RuntimeError("gone")
+        return answer
+
+    results = outcomes(session_of(crash), "toy/hello#")
+
+    assert results["toy/hello#to_wire"].outcome == "error"
+    assert results["toy/hello#loss"].outcome == "unreached"
+    assert results["toy/hello#from_wire_response"].outcome == "pass"
+    assert len(asked) == len(set(asked))
+
+
+def read_hello_request() -> Data:
+    return loads((CASES / "toy/hello/request.canonical.json").read_bytes())
+
+
+def test_one_operation_of_a_wire_has_a_profile() -> None:
+    writer = claiming("to_wire")
+    lines = [result.line() for result in run(writer, checks_of(writer))]
+
+    assert conforms(lines, "adapter:toy:to_wire")[0]
+    assert not conforms(lines, "adapter:toy")[0]
+    names = {
+        line["id"].partition("#")[2].partition(":")[0] for line in lines if "adapter:toy:to_wire" in line["profiles"]
+    }
+    assert names == {"to_wire", "loss", "schema", "hostile"}
+    reader = claiming("from_wire_request")
+    assert conforms([result.line() for result in run(reader, checks_of(reader))], "adapter:toy:from_wire_request")[0]
+
+
+def test_who_conforms_to_a_wire_conforms_to_its_parts() -> None:
+    caller = claiming("to_wire", "from_wire_response", "stream", "error")
+    lines = [result.line() for result in run(caller, checks_of(caller))]
+
+    assert conforms(lines, "adapter:toy")[0]
+    for part in ("to_wire", "from_wire_response", "stream", "error"):
+        assert conforms(lines, f"adapter:toy:{part}")[0], part
+
+
+def test_the_report_shows_the_parts_of_what_is_not_whole() -> None:
+    shown = " ".join(render.text(report_of(claiming("to_wire"))).split())
+    assert "adapter:toy:to_wire conforms" in shown
+    assert "adapter:toy:stream" not in shown
+    assert "not claimed: gateway, service" in shown
+
+    whole = " ".join(render.text(report_of(session_of())).split())
+    assert "adapter:toy conforms" in whole
+    assert "adapter:toy:to_wire" not in whole
 
 
 def test_what_is_younger_than_the_release_is_not_scored(tmp_path: Path) -> None:
@@ -384,7 +547,16 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["run", "--cases", str(CASES), "--profile", "adapter:toy", *plug]) == 0
     assert main(["run", "--cases", str(CASES), "--profile", "gateway", *plug]) == 1, "stream_encode is not claimed"
     assert main(["status", "--cases", str(CASES)]) == 0
-    assert main(["run", "--cases", str(CASES), "-k", "no such check", *plug]) == 2
+    assert main(["run", "--cases", str(CASES), "--profile", "adapter:toy:stream", *plug]) == 0
+    capsys.readouterr()
+    assert main(["run", "--cases", str(CASES), "-k", "toy/helo#loss", *plug]) == 2
+    assert "the nearest is 'toy/hello'" in capsys.readouterr().err
+    assert main(["run", "--cases", str(CASES), "--profile", "adapter:toys", *plug]) == 2
+    assert "the nearest is 'adapter:toy'" in capsys.readouterr().err
+    assert main(["run", "--cases", str(CASES), "--adapter", "toys", *plug]) == 2
+    assert "the nearest is 'toy'" in capsys.readouterr().err
+    assert main(["run", "--cases", str(CASES), "-k", "toy/hello#stream_encode", *plug]) == 1, "nothing passes"
+    assert "stream_encode is not claimed for toy" in capsys.readouterr().out
     assert main(["run", "--cases", str(CASES)]) == 2
     assert main(["run", "--cases", str(CASES), "--", "false"]) == 3
     capsys.readouterr()

@@ -108,6 +108,8 @@ async def test_a_head_has_an_end(serve: Any) -> None:
         for long in (b"X: " + b"a" * 3_000_000, b"X: a\r\n" * 300_000):
             statuses, _, closed = await send(at, GET + long)
             assert (statuses, closed) in (([431], True), ([], True))  # a client that still writes may not see it
+        statuses, _, closed = await send(at, GET + b"X: " + b"a" * 300_000 + b"\r\n\r\n")  # it has arrived with its end
+        assert (statuses, closed) == ([431], True)
         assert (await send(at, b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n"))[0] == [400]
 
 

@@ -190,6 +190,7 @@ async def test_a_tenant_sees_its_own_calls(serve: Any) -> None:
         mine = await at.http.get(f"/v1/interlingua/calls/{id}", headers={"x-api-key": SECRET})
         theirs = await at.http.get(f"/v1/interlingua/calls/{id}", headers={"x-api-key": OTHER})
         assert (mine.status_code, theirs.status_code) == (200, 404)
+        assert theirs.json()["error"]["code"] == "call_not_found"
         assert (await at.http.get("/v1/interlingua/calls", headers={"x-api-key": OTHER})).json() == {"calls": []}
         assert (await at.http.get("/v1/interlingua/calls")).status_code == 401
 

@@ -201,7 +201,7 @@ async def test_a_call_that_is_refused_is_logged_and_counted(serve: Any, caplog: 
     told = [entry.message for entry in caplog.records if " from " in entry.message]
     assert told == [
         "anthropic_messages POST /v1/messages from 127.0.0.1: 401 authentication",
-        "anthropic_messages POST /v1/messages from 127.0.0.1: 429 rate_limit",
+        "anthropic_messages POST /v1/messages from 127.0.0.1 with the key team: 429 rate_limit",
         "openai_chat GET /v1/nothing%0Ahere from 127.0.0.1: 404 not_found",
         "canonical POST /interlingua.v1.InterlinguaService/Check from 127.0.0.1: 415 invalid_request",
     ]

@@ -148,7 +148,7 @@ async def test_what_is_said_is_said_once(tmp_path: Path) -> None:
         first = await call.say(chat, "Hi.", client_key="k")
         again = await call.say(chat, "Hi.", client_key="k")
         assert again[-1].message_complete.response.message == first[-1].message_complete.response.message
-        with at.access._meters.of(at.access.key(ACME).digest) as used:
+        with at.access._meters.of(at.access.key(ACME).name) as used:
             assert used.tokens is not None
             assert used.tokens.left == 10_000 - 15  # the repeated answer was not counted again
         revision = (await call.GetSession(session_id=chat)).session.revision

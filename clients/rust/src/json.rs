@@ -35,7 +35,7 @@ pub trait Rest {
         let mut members = match read(self.rest_json())? {
             None => Map::new(),
             Some(Value::Object(members)) => members,
-            Some(_) => return Err(Error::local("rest_json is no JSON object")),
+            Some(_) => return Err(Error::local("rest_json must be a JSON object")),
         };
         members.retain(|name, _| !self.is_set(name));
         Ok(members)

@@ -39,7 +39,7 @@ const registry = createRegistry(file_interlingua_v1_types);
 export function rest(message: Message & { restJson: string }): Record<string, Json> {
   const members = readJson(message.restJson) ?? {};
   if (typeof members !== "object" || Array.isArray(members) || members === null || members instanceof LosslessNumber) {
-    throw new TypeError("restJson is no JSON object");
+    throw new TypeError("restJson must be a JSON object");
   }
   return Object.fromEntries(Object.entries(members).filter(([name]) => !isSet(message, name)));
 }
@@ -74,7 +74,7 @@ export function addDecimals(...decimals: string[]): string {
   const parts = decimals.map((text) => {
     const found = /^(-?)([0-9]+)(?:\.([0-9]+))?$/.exec(text);
     if (found === null) {
-      throw new RangeError(`${JSON.stringify(text)} is no decimal`);
+      throw new RangeError(`${JSON.stringify(text)} is not a decimal`);
     }
     return { sign: found[1], whole: found[2], fraction: found[3] ?? "" };
   });

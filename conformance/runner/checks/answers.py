@@ -18,6 +18,7 @@ from .asking import (
     read_response,
     read_stream,
     same,
+    same_report,
     same_response,
     to_wire,
     valid,
@@ -92,13 +93,15 @@ def _tells_its_calls(events: list[Any]) -> None:
 def check_answered(session: Session, case: Case) -> Note:
     """An answer from elsewhere, written for the client that asked: calls are spelt as it spelt its tools.
 
-    Of the answer, the case says the members that it is about.
+    Of the answer, the case says the members that it is about, and where it has a report, all of that.
     """
     asked = read_request(session, case, case.value("request.wire.json"))
     given = {"response": case.value("answer.canonical.json"), "provider": case.provider, "request": asked}
     output = session.ask("to_wire_response", case.adapter, given, "body", "loss")
     golden, body = case.value("answer.wire.json"), output["body"]
     same(golden, {name: body[name] for name in golden if name in body}, "", case.comparators("body"))
+    if case.has("answer.loss.json"):
+        same_report(given["response"], case.value("answer.loss.json"), output["loss"])
     return None
 
 

@@ -8,13 +8,24 @@ from typing import Any, TypeVar
 
 from runner import schema
 from runner.cases import Case
-from runner.compare import MISSING, difference, visible_response
+from runner.compare import MISSING, ReportError, difference, visible_response
 from runner.patches import PatchError, patched
 from runner.session import Failure, Session
+from runner.wording import WordingError, compare_reports
 
 Note = str | None
 T = TypeVar("T")
 PLANTED = "planted by the suite"
+
+
+def same_report(given: Any, golden: list[Any], loss: list[Any]) -> None:
+    """Whether a report on a request or an answer says what the golden one says, in whatever words."""
+    try:
+        compare_reports(given, golden, loss)
+    except WordingError as wrong:
+        raise Failure(wrong.message, wrong.difference) from None
+    except ReportError as error:
+        raise Failure(f"the loss report does not fit what was written: {error}") from None
 
 
 def to_wire(session: Session, case: Case, request: Any, adapter: str | None = None) -> tuple[dict[str, Any], list[Any]]:

@@ -10,7 +10,7 @@ from runner.oracles import violations
 from runner.session import Failure, Refused, Session
 from runner.wording import WordingError, Words, compare_reports
 
-from .asking import Note, canonical_request, read_request, same, same_wire, to_wire, valid
+from .asking import Note, canonical_request, read_request, same, same_report, same_wire, to_wire, valid
 
 
 def check_to_wire(session: Session, case: Case, stage: str = "request") -> Note:
@@ -29,12 +29,7 @@ def check_loss(session: Session, case: Case, stage: str = "request") -> Note:
     """The entries of the golden report, no more and no fewer."""
     request = canonical_request(session, case)
     _, loss = to_wire(session, case, request)
-    try:
-        compare_reports(request, _golden_loss(case, stage), loss)
-    except WordingError as wrong:
-        raise Failure(wrong.message, wrong.difference) from None
-    except ReportError as error:
-        raise Failure(f"the loss report does not fit the request: {error}") from None
+    same_report(request, _golden_loss(case, stage), loss)
     return None
 
 

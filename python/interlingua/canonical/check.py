@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from interlingua.canonical import json
@@ -20,6 +19,7 @@ from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path as Where
 from interlingua.canonical.loss import pointer
 from interlingua.canonical.patterns import NOT_RUN, pattern
+from interlingua.canonical.spec_files import spec_file
 from interlingua.canonical.validate import check_plain, validate, violations
 
 Data = dict[str, Any]
@@ -50,10 +50,7 @@ _IN_ENVELOPE = frozenset((*_ENVELOPE, "name", "cache", "priority", "critical", "
 @cache
 def profiles() -> dict[str, Data]:
     """The profiles by name, as data."""
-    for folder in (Path(__file__).parents[1] / "_data" / "registry", Path(__file__).parents[3] / "spec" / "registry"):
-        if (folder / "profiles.json").exists():
-            return json.loads((folder / "profiles.json").read_bytes())["profiles"]
-    raise FileNotFoundError("profiles.json")
+    return json.loads(spec_file("registry", "profiles.json").read_bytes())["profiles"]
 
 
 def check(value: Any, profile: str = "core") -> list[Violation]:

@@ -7,7 +7,6 @@ it. No text of a report holds a value of the input.
 """
 
 import math
-import pathlib
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -19,8 +18,8 @@ import pybase64
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.spec_files import spec_file
 
-_SCHEMA: Final = "interlingua.schema.json"
 _CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DEEPEST: Final = 500
 _PART: Final = 1_000  # blocks and messages: one or two milliseconds of the validator
@@ -30,10 +29,7 @@ _MOST: Final = 20  # violations in one report: enough to correct an input, too f
 @cache
 def schema() -> dict[str, Any]:
     """Return the hand-written schema: the installed copy, or the file of the checkout."""
-    for folder in (pathlib.Path(__file__).parents[1] / "_data", pathlib.Path(__file__).parents[3] / "spec" / "schema"):
-        if (folder / _SCHEMA).exists():
-            return json.loads((folder / _SCHEMA).read_bytes())
-    raise FileNotFoundError(_SCHEMA)
+    return json.loads(spec_file("schema", "interlingua.schema.json").read_bytes())
 
 
 @cache

@@ -376,10 +376,12 @@ async def _serve(
             raise InvalidRequest(f"{problem}; choose another address with {option}") from None
         raise
     await stopping.wait()
-    logging.getLogger("interlingua.service").info("draining")
+    log = logging.getLogger("interlingua.service")
+    log.info("draining: no new calls, and %g s for those that run", grace)
     await asyncio.gather(*(one.stop(grace) for one in running))
     await spending.aclose()
     await _close(client, sessions)
+    log.info("stopped")
 
 
 def _announce(about: Mapping[str, Any], *, as_json: bool) -> None:

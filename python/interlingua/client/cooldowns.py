@@ -16,13 +16,15 @@ _LOG = logger("client")
 
 _AFTER_S = 0.01  # times in reports are whole milliseconds: a snapshot at the very end could be too early
 
+_WHY_ENDED = {"success": "a call succeeded", "called back": "it was called back", "expired": "its cooldown is over"}
+
 
 def log_cooldown(report: Mapping[str, Any]) -> None:
     """An observer of `Health` that logs each cooldown that begins, is extended or ends, without content."""
     name, reason = report["name"], report["reason"]
     fields = {member: value for member, value in report.items() if member not in ("type", "name", "at")}
     if report["type"] == "available":
-        _LOG.info("%s is available again: %s", name, reason, extra={"model": name, **fields})
+        _LOG.info("%s is available again: %s", name, _WHY_ENDED[reason], extra={"model": name, **fields})
         return
     level = logging.WARNING if report["type"] == "unavailable" else logging.INFO
     end = report["until"] or "it is called back"

@@ -72,5 +72,5 @@ PRESETS: Mapping[str, Retry] = {
 def preset(name: str) -> Retry:
     """Return the policy of a name. Raises `InvalidRequest` for a name that is not known."""
     if name not in PRESETS:
-        raise InvalidRequest(f"retry takes {', '.join(PRESETS)}, or a `Retry`; not {name!r}")
+        raise InvalidRequest(f"retry must be one of {', '.join(PRESETS)}, or a `Retry`; not {name!r}")
     return PRESETS[name]

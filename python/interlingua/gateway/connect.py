@@ -127,7 +127,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
 def _no_call(gateway: Gateway, request: Request, status: int, message: str, **headers: str) -> Response:
     """The response to an HTTP request that is not a call of Connect. Connect has no code for it."""
-    gateway.note_refusal(request, CANONICAL, status, "invalid_request")
+    gateway.note_refusal(request, CANONICAL, status, InvalidRequest(message))
     return Response(json.dumps({"code": "unknown", "message": message}), status, headers, _JSON)
 
 
@@ -177,7 +177,7 @@ def refusal(gateway: Gateway, request: Request, problem: InterlinguaError, code:
         headers["retry-after"] = str(max(1, round(wait)))
     http_status = _STATUSES.get(code_name, 500)
     if of_record is None:
-        gateway.note_refusal(request, CANONICAL, http_status, problem.to_dict()["category"])
+        gateway.note_refusal(request, CANONICAL, http_status, problem)
     return Response(json.dumps(body), http_status, headers)
 
 

@@ -41,7 +41,7 @@ from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
 from interlingua.gateway.peers import Peers
 from interlingua.gateway.watching import News
-from interlingua.refusals import client_gone, defect, invalid_json, not_an_object
+from interlingua.refusals import Refused, client_gone, defect, invalid_json, not_an_object
 from interlingua.sessions import Objects
 from interlingua.sessions.marks import microseconds
 from interlingua.verbs.calls import Calls as CallsInFlight
@@ -300,23 +300,27 @@ class Gateway:
         problem = self.as_our_error(problem)
         status, headers, body = failure(problem, self._endpoint_of(request, adapter))
         if running is None:
-            self.note_refusal(request, adapter, status, problem.to_dict()["category"])
+            self.note_refusal(request, adapter, status, problem)
         else:
             running.end(status, problem)
             headers |= running.headers()
         return Response(body, status, headers | {"content-type": headers.get("content-type", _JSON)})
 
-    def note_refusal(self, request: Request, adapter: str, status: int, category: str) -> None:
+    def note_refusal(self, request: Request, adapter: str, status: int, problem: InterlinguaError) -> None:
         """Log and count a failed call that has no record: a refused key, an unknown path, too many calls. The entry has
-        the path as it was sent, in the characters of a URL, without its query, and the address of the client."""
-        if category == Cancelled.category:
+        the path as it was sent, in the characters of a URL, without its query, the address of the client, and the name
+        of a key that has used up its limit or its budget."""
+        if isinstance(problem, Cancelled):
             return
+        category = problem.to_dict()["category"]
+        key = problem.key if isinstance(problem, Refused) else None
         self.metrics.refused(adapter, category)
         path = request.scope.get("raw_path", b"").decode("latin-1")[:200]
         peer = peer_of(request)
+        sender = peer if key is None else f"{peer} with the key {key}"
         message = "%s %s %s from %s: %d %s"
-        fields = {"category": category, "peer": peer}
-        _LOG.info(message, adapter, request.method[:20], path, peer, status, category, extra=fields)
+        fields = {"category": category, "peer": peer, "key": key}
+        _LOG.info(message, adapter, request.method[:20], path, sender, status, category, extra=fields)
 
     def as_our_error(self, problem: Exception) -> InterlinguaError:
         """A failure as one of our errors. Any other exception is a defect: it is logged without its text, which may

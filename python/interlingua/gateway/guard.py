@@ -19,6 +19,10 @@ from interlingua.verbs.calls import Calls
 
 Fail = Callable[[Request, InterlinguaError], Response]
 
+HEAD_LIMIT = 256 << 10
+"""Bytes of a head: its line and its headers."""
+
+_HEAD_TOO_LONG = 431
 _RETRY_AFTER_S = 1.0
 _LINGER_S = 1.0
 _LINGER_BYTES = 16 << 20
@@ -51,7 +55,10 @@ class Guard:
             receive, send = _closing_unread(receive, send)
         refusal = self._refusal(scope)
         if refusal is not None:
-            await self._fail(Request(scope), refusal)(scope, receive, send)
+            response = self._fail(Request(scope), refusal)
+            if refusal.status == _HEAD_TOO_LONG and scope["http_version"] != "2":
+                response.headers["connection"] = "close"
+            await response(scope, receive, send)
             return
         if scope["path"] in _NOT_COUNTED:
             await self._app(scope, receive, send)
@@ -67,6 +74,8 @@ class Guard:
             self._calls.left()
 
     def _refusal(self, scope: Scope) -> Refused | None:
+        if _head_length(scope) > HEAD_LIMIT:
+            return Refused("invalid_request", f"the head of the call is longer than {HEAD_LIMIT} bytes", _HEAD_TOO_LONG)
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
         once = [name for name, _ in scope["headers"] if name in _ONCE]
@@ -89,6 +98,14 @@ class Guard:
             message = calls_at_limit("gateway", self._calls.limit)
             return Refused("overloaded", message, 503, retry_after=_RETRY_AFTER_S)
         return None
+
+
+def _head_length(scope: Scope) -> int:
+    """The bytes of a head. A head that arrives at once, with its end, is only measured here."""
+    length = len(scope.get("raw_path", b"")) + len(scope["query_string"])
+    for name, value in scope["headers"]:
+        length += len(name) + len(value) + 4
+    return length
 
 
 def _has_body(scope: Scope) -> bool:

@@ -9,12 +9,10 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from interlingua.gateway.certificates import subject_of
+from interlingua.gateway.guard import HEAD_LIMIT
 from interlingua.gateway.http2 import PREFACE, Http2Connection
 from interlingua.gateway.slow_readers import WatchesReader
 from interlingua.gateway.writing import BatchedWrites
-
-LIMIT = 256 << 10
-"""Bytes of a head: its line and its headers."""
 
 PATIENCE_S = 30.0
 """How long a client may take for the whole head, and for the first byte of a connection."""
@@ -70,7 +68,7 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
         if self._received is not None:
             self._received += len(data)
         super().data_received(data)
-        if self._received is not None and self._received > LIMIT:
+        if self._received is not None and self._received > HEAD_LIMIT:
             self._refuse(_TOO_LONG)
 
     def on_message_begin(self) -> None:
@@ -105,7 +103,7 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             self.server_state,
             self.app_state,
             extensions={} if self._tls is None else {"tls": self._tls},
-            limit=LIMIT,
+            limit=HEAD_LIMIT,
             patience=(PATIENCE_S, self.timeout_keep_alive),
         )
         self.transport.inner.set_protocol(http2)

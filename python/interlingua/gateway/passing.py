@@ -202,7 +202,7 @@ def _demand_passing(key: Key, provider: str) -> None:
     """Raise `Refused` for a key with which no call is passed on to a provider."""
     if not key.covers(f"{provider}:*"):
         message = f"calls to {provider} are passed on only for a key that may use all of its models; {key.name} may not"
-        raise Refused("permission", message, 403)
+        raise Refused("permission", message, 403, key=key.name)
     if key.needs_prices:
         raise not_priced(key.name, "the cost of a call that is passed on", "use another operation")
 

@@ -9,7 +9,7 @@ from typing import Any
 from interlingua.canonical import json
 from interlingua.gateway.calls import KEPT, Call, severity_counts
 from interlingua.gateway.gateway import Gateway
-from interlingua.refusals import not_found
+from interlingua.refusals import Refused
 
 Data = dict[str, Any]
 
@@ -22,7 +22,7 @@ async def record(gateway: Gateway, id: str, tenant: str) -> Data:
     if gateway.peers is not None:
         for answer in await gateway.peers.ask({"tell": "record", "id": id, "tenant": tenant}):
             return json.loads(answer)
-    raise not_found("there is no record of this call; GET /v1/interlingua/calls lists those that there are")
+    raise _no_record()
 
 
 async def list_records(gateway: Gateway, tenant: str) -> list[Data]:
@@ -56,7 +56,12 @@ async def content(gateway: Gateway, id: str, tenant: str) -> AsyncIterator[bytes
         answer = await gateway.peers.first_answer({"tell": "content", "id": id, "tenant": tenant})
         if answer is not None:
             return answer
-    raise not_found("there is no record of this call; GET /v1/interlingua/calls lists those that there are")
+    raise _no_record()
+
+
+def _no_record() -> Refused:
+    message = "there is no record of this call; GET /v1/interlingua/calls lists those that there are"
+    return Refused("not_found", message, 404, code="call_not_found")
 
 
 async def answer(gateway: Gateway, question: Mapping[str, Any]) -> AsyncIterator[bytes]:

@@ -144,10 +144,18 @@ def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Mess
     messages: list[Message] = []
     for position, draft in enumerate(drafts):
         if draft.get("session_id") not in (None, change.row.id):
-            raise _refused("one_session", f"/{position}/session_id", "the message belongs to another session")
+            raise _refused(
+                "one_session",
+                f"/{position}/session_id",
+                "the message belongs to another session; leave out its session_id",
+            )
         metadata = {"status": "complete", **(draft.get("metadata") or {}), **rules.principals}
         if metadata["status"] == "partial":
-            raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
+            raise _refused(
+                "partial",
+                f"/{position}/metadata/status",
+                "a message of status partial cannot be appended; only a turn writes it",
+            )
         moment = draft.get("created_at")
         message: Message = {
             **draft,

@@ -78,7 +78,7 @@ def open_storage(url: str) -> Storage:
         from interlingua.sessions.postgresql import PostgresqlStorage
 
         return PostgresqlStorage(url)
-    raise InvalidRequest("a storage URL begins with sqlite:// or postgresql://, such as sqlite:///chats.db")
+    raise InvalidRequest("a storage URL must begin with sqlite:// or postgresql://, such as sqlite:///chats.db")
 
 
 def demand_there(url: str) -> None:

@@ -13,15 +13,15 @@ from typing import Any, Final
 from interlingua.adapters._answers.usage import Counts
 from interlingua.adapters._content.calls import report_text
 from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, read_item, report_not_written
-from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire, data_of
+from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
-from interlingua.adapters._engine.verbatim import came_of, keep_item, keep_spellings, may_differ, put_back_item
+from interlingua.adapters._engine.verbatim import keep_spellings, put_back_item
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._history.messages import report_state
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 Response = dict[str, Any]
@@ -29,10 +29,17 @@ Choice = dict[str, Any]
 Block = dict[str, Any]
 
 
-def as_object(body: Any, endpoint: Endpoint) -> Wire:
-    """Return the body of a response. Raises `InvalidAnswer` if it is no object."""
+ReadError = Callable[[int, Mapping[str, str] | None, Any, Endpoint], types.Error]
+"""The function `error` of a wire."""
+
+
+def body_of(body: Any, endpoint: Endpoint, error: ReadError, is_error: Callable[[Wire], Any] | None) -> Wire:
+    """Return the body of a response with a status of success. Raises `InvalidAnswer` if it is no object, and
+    `ProviderError` if it `is_error` nevertheless."""
     if type(body) is not dict:
         raise InvalidAnswer("an answer must be an object", path="", adapter=endpoint.adapter)
+    if is_error is not None and is_error(body):
+        raise ProviderError(error(200, {}, body, endpoint))
     return body
 
 
@@ -40,18 +47,6 @@ def unreadable(path: Path, endpoint: Endpoint) -> InvalidAnswer:
     """The error for a response of which a part cannot be read."""
     why = "the answer cannot be read: a member is missing or has the wrong type"
     return InvalidAnswer(why, path=pointer(path), adapter=endpoint.adapter)
-
-
-def to_wire_response(
-    answer: types.Response, endpoint: Endpoint, write: Callable[[Response, Endpoint, Loss], Wire]
-) -> tuple[Wire, list[Entry]]:
-    """Write a response with one answer; return the body and the loss report.
-
-    `write` writes it by the rules of the wire. Each place is put back as it came if it is written as it was when it was
-    read. Raises `InvalidRequest` for a response that cannot be written.
-    """
-    response = data_of(answer)
-    return write_answer(endpoint, lambda loss: put_back(response, write(response, endpoint, loss), endpoint, loss))
 
 
 def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wire, list[Entry]]:
@@ -315,6 +310,13 @@ def read_answer(
     return response
 
 
+def put_content(choice: Choice, content: list[Block], ends: Ends | None) -> None:
+    """Give an answer its content, which was read from a stream; it decides the finish reason, if the wire has `ends`."""
+    choice["message"]["content"] = content
+    if ends is not None:
+        choice["finish_reason"] = read_end(choice.get("finish_reason_raw"), content, ends)
+
+
 def inner(item: dict[str, Any], name: str) -> dict[str, Any]:
     """A member that is an object; an empty one if there is none."""
     value = item.get(name)
@@ -335,28 +337,6 @@ def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
 # ---------------------------------------------------------------------------------------------- as it came
 
 
-def keep_unusual(
-    response: Response,
-    came: Wire,
-    write: Callable[[Response, Endpoint, Loss], Wire],
-    reading: Reading,
-    keep_message: Callable[[Any, Wire, Endpoint], None] | None = None,
-) -> None:
-    """Keep the differences between a response that was just read (`came`) and what is written of it, if it must be
-    compared.
-
-    `keep_message` keeps the differences of its message as a request writes it, because the message becomes one of a
-    conversation. This is done first; these differences are not kept again.
-    """
-    if not may_differ(reading.must_compare):
-        return
-    if keep_message is not None:
-        keep_message(response["message"], came["message"], reading.endpoint)
-    loss = Loss()
-    written = write(response, reading.endpoint, loss)
-    keep_item(response, came, written, reading.endpoint, loss.entries, content_of(response))
-
-
 def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Path) -> Any:
     """Return the written message of an answer, as it came if it is written as it was then; `path` is that of the
     choice."""
@@ -365,13 +345,6 @@ def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Pa
     loss, here = writing.loss, pointer((*path, "message")) + "/"
     reported = [entry for entry in loss.entries if f"{entry['path']}/".startswith(here)]
     return put_back_item(choice["message"], written, writing.endpoint, reported, loss)
-
-
-def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
-    """Return the written response with each place as it came, where it is written as it was then."""
-    if came_of(response, endpoint) is None:
-        return written
-    return put_back_item(response, written, endpoint, loss.entries, loss, content_of(response))
 
 
 def content_of(response: Response) -> Response:

@@ -1,30 +1,45 @@
-"""Responses of Anthropic's models: which reasoning is shown, and which losses of the message are reported."""
+"""Responses of Anthropic's models: how their content is read and written, and which reasoning is shown."""
 
 from collections.abc import Callable
 from typing import Any
 
+from interlingua.adapters._answers import answers
 from interlingua.adapters._claude.blocks import can_replay
-from interlingua.adapters._claude.values import Item
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import ASSISTANT, Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._engine.items import Member
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
-from interlingua.canonical.loss import Path
+from interlingua.canonical.errors import InvalidAnswer
+from interlingua.canonical.loss import Path, pointer
 
 
-def content_to_wire(
-    response: Item, writing: Writing, path: Path, write: Callable[[Item, Any, Path], Wire | None]
-) -> list[Wire]:
-    """Write the content of a response, each block with the rule of the wire; report the other members of its
-    message."""
-    writing.message = message = response["message"]
-    wires: list[Wire] = []
-    for position, block in enumerate(message["content"]):
-        if (wire := write(block, writing, (*path, "message", "content", position))) is not None:
-            wires.append(wire)
-    if len(message) > 2:  # most have only a role and content
-        report_beside(message, OF_MESSAGE, writing, (*path, "message"))
-    return wires
+def content(
+    read_blocks: Callable[[list[Any], str, Reading, Path, type[InvalidAnswer]], list[Item]],
+    write_block: Callable[[Item, Any, Path], Wire | None],
+    place: Path,
+) -> Member:
+    """The content of a response, whose path is `place`. The other members of its message are reported."""
+
+    def read(raw: Any, response: Item, reading: Reading) -> None:
+        if type(raw) is not list:
+            why = "content must be a list of blocks"
+            raise InvalidAnswer(why, path=pointer(place), adapter=reading.adapter)
+        blocks = read_blocks(raw, ASSISTANT, reading, place, InvalidAnswer)
+        response["message"] = {"role": ASSISTANT, "content": blocks}
+
+    def write(response: Item, writing: Writing, path: Path) -> list[Wire]:
+        writing.message = message = response["message"]
+        wires: list[Wire] = []
+        for position, block in enumerate(message["content"]):
+            if (wire := write_block(block, writing, (*path, "message", "content", position))) is not None:
+                wires.append(wire)
+        if len(message) > 2:  # most have only a role and content
+            report_beside(message, OF_MESSAGE, writing, (*path, "message"))
+        return wires
+
+    return answers.message("content", write, read)
 
 
 def strict(member: Member) -> Member:

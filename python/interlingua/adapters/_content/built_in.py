@@ -6,7 +6,6 @@ a spelling of its own wire. The tool can therefore be offered to every model, an
 form that it knows.
 """
 
-import pathlib
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
@@ -24,6 +23,7 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical import json
 from interlingua.canonical.loss import Path
+from interlingua.canonical.spec_files import spec_file
 
 Item = dict[str, Any]
 
@@ -176,11 +176,5 @@ def report_expanded(functions: list[Item], kind: str, position: int, writing: Wr
 def entries(adapter: str) -> list[tuple[str, Item]]:
     """Return the built-in tools of a wire and its sets of them, with their types on it, from
     spec/registry/built_in_tools.json."""
-    for folder in (
-        pathlib.Path(__file__).parents[2] / "_data" / "registry",
-        pathlib.Path(__file__).parents[4] / "spec" / "registry",
-    ):
-        if (folder / "built_in_tools.json").exists():
-            found: list[Item] = json.loads((folder / "built_in_tools.json").read_bytes())[adapter]
-            return [(kind, entry) for entry in found for kind in entry["types"]]
-    raise FileNotFoundError("built_in_tools.json")
+    found: list[Item] = json.loads(spec_file("registry", "built_in_tools.json").read_bytes())[adapter]
+    return [(kind, entry) for entry in found for kind in entry["types"]]

@@ -413,7 +413,7 @@ def write_item(row: ItemRow, item: Item, writing: Writing, path: Path) -> Wire:
     if row.mark is not None and item.get("cache") is not None:
         row.mark.write(item["cache"], wire, writing.encoding_of(item), (*path, "cache"), writing)
     if state is not None and not is_bare(state):
-        _write_state(state, row, wire, writing, path)
+        _write_state(item, state, row, wire, writing, path)
     if not within(item, row.canonical):
         report_not_written(item, row.canonical, writing.loss, path)
     return wire
@@ -433,10 +433,10 @@ def _write_members(row: ItemRow, item: Item, writing: Writing, path: Path) -> Wi
     return wire
 
 
-def _write_state(state: Item, row: ItemRow, wire: Wire, writing: Writing, path: Path) -> None:
+def _write_state(item: Item, state: Item, row: ItemRow, wire: Wire, writing: Writing, path: Path) -> None:
     """Write what the state of an item holds for this wire alone, and report what of it has no place."""
     if not writing.endpoint.owns(state):
-        report_lost_state(state, writing.loss, path)
+        report_lost_state(item, state, writing.loss, path)
         return
     if fields := state.get("fields"):
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Generic, TypeVar, cast
 
+from interlingua.adapters._engine.serving import states_serving
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -172,14 +173,17 @@ def report_foreign_state(item: dict[str, Any], endpoint: Endpoint, loss: Loss, p
     """Report the state of an item if the endpoint does not own it (`report_lost_state`)."""
     state: dict[str, Any] | None = item.get("provider_state")
     if state is not None and not endpoint.owns(state):
-        report_lost_state(state, loss, path)
+        report_lost_state(item, state, loss, path)
 
 
-def report_lost_state(state: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Report a provider state of another provider: its `fields` member by member, and its signature."""
-    for name in state.get("fields") or ():
-        where = (*path, "provider_state", "fields", name)
-        loss.drop(where, "foreign_state", "weakened", "a member of another provider's item cannot be represented here")
+def report_lost_state(item: dict[str, Any], state: dict[str, Any], loss: Loss, path: Path) -> None:
+    """Report the state of an item of another provider: its `fields` member by member, and its signature."""
+    fields: dict[str, Any] = state.get("fields") or NOTHING
+    for name, value in fields.items():
+        severity, message = "weakened", "a member of another provider's item cannot be represented here"
+        if states_serving(item, state["adapter"], name, value):
+            severity, message = "representation", "a member that states how another provider served the item"
+        loss.drop((*path, "provider_state", "fields", name), "foreign_state", severity, message)
     if state.get("signature"):
         severity, message = "lost", "a signature of another provider cannot be replayed here"
         if encoding_in(state).get(STAND_IN):

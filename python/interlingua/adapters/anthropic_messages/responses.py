@@ -3,21 +3,20 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.single import Single
 from interlingua.adapters._answers.usage import ALWAYS, REST, Counts, Place
-from interlingua.adapters._claude.answers import content_to_wire, is_shown, strict
+from interlingua.adapters._claude.answers import content, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, Item
-from interlingua.adapters._engine.items import ItemRow, write_item
+from interlingua.adapters._engine.items import ItemRow
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire, blocks_from_wire
 from interlingua.adapters.anthropic_messages.errors import error
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Path
 
 Response = dict[str, Any]
 
@@ -43,49 +42,7 @@ COUNTS: Final = Counts(
 )
 
 
-# ---------------------------------------------------------------------------------------------- from the wire
-
-
-def from_wire_response(
-    body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[types.Response, list[Entry]]:
-    """Read a response that is not streamed. Nothing is lost.
-
-    Raises `InvalidAnswer` with a pointer into the body if the body cannot be read,
-    and `ProviderError` if the body is an error in spite of its status.
-    """
-    body = answers.as_object(body, endpoint)
-    if body.get("type") == "error":
-        raise ProviderError(error(200, {}, body, endpoint))
-    content = body.get("content")
-    if type(content) is not list:
-        raise InvalidAnswer("content must be a list of blocks", path="/content", adapter=endpoint.adapter)
-    reading = Reading(endpoint, ids)
-    blocks = blocks_from_wire(content, ASSISTANT, reading, ("content",), InvalidAnswer)
-    response = assembled(body, blocks, reading)
-    answers.keep_unusual(response, body, _body, reading)
-    return unwrap_answer_call(response), []
-
-
-def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
-    """Return the canonical response for a wire message and its blocks, which have been read."""
-    response: Response = {"message": {"role": "assistant", "content": blocks}}
-    return answers.read_answer(_ANSWER, ENDS, body, response, reading)
-
-
-# ---------------------------------------------------------------------------------------------- to the wire
-
-
-def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """Write a response of any origin as this provider would return it; a response of this wire is written as received.
-
-    The report names what the wire cannot represent, with pointers into the response.
-    """
-    return answers.to_wire_response(answer, endpoint, _body)
-
-
-def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
-    return write_item(_ANSWER, response, Writing(response, endpoint, loss), ())
+# ---------------------------------------------------------------------------------------------- the row
 
 
 def _block_to_wire(block: Item, writing: Writing, path: Path) -> Wire | None:
@@ -100,17 +57,44 @@ def _block_to_wire(block: Item, writing: Writing, path: Path) -> Wire | None:
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 
-_ANSWER: Final = ItemRow(
+_ROW: Final = ItemRow(
     {"type": "message", "role": ASSISTANT},
     answers.identity(
         "id", lambda response: answers.derived_id("msg_", json.dumps_sorted(response["message"]["content"]))
     ),
     answers.model("model", "unknown"),
-    answers.message(
-        "content", lambda response, writing, path: content_to_wire(response, writing, path, _block_to_wire)
-    ),
+    content(blocks_from_wire, _block_to_wire, ("content",)),
     strict(answers.end("stop_reason", ENDS, always=True)),
     strict(answers.stop_text("stop_sequence", always=True)),
     strict(answers.usage("usage", COUNTS, demanded=True)),
     beside=answers.AROUND,
 )
+
+
+# ---------------------------------------------------------------------------------------------- both directions
+
+
+def _is_error(body: Wire) -> bool:
+    return body.get("type") == "error"
+
+
+ANSWERS: Final = Single(_ROW, ENDS, Writing, error, _is_error)
+
+
+def from_wire_response(
+    body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
+    """Read a response that is not streamed. Nothing is lost.
+
+    Raises `InvalidAnswer` with a pointer into the body if the body cannot be read,
+    and `ProviderError` if the body is an error in spite of its status.
+    """
+    return ANSWERS.from_wire(body, Reading(endpoint, ids))
+
+
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """Write a response of any origin as this provider would return it; a response of this wire is written as received.
+
+    The report names what the wire cannot represent, with pointers into the response.
+    """
+    return ANSWERS.to_wire(answer, endpoint)

@@ -9,7 +9,7 @@ from interlingua.adapters._content.calls import stated
 from interlingua.adapters._engine.kit import Event, Wire, arguments_text, note_spelling, parse_arguments
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
-from interlingua.adapters.anthropic_messages.responses import COUNTS, assembled
+from interlingua.adapters.anthropic_messages.responses import ANSWERS, COUNTS
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -113,7 +113,7 @@ class _Answer(ClaudeAnswer):
 
     def response(self, content: list[Any]) -> dict[str, Any]:
         """Return the response with these blocks."""
-        response = assembled(self.body, content, self.reading)
+        response = ANSWERS.read(self.body, self.reading, content)
         if self.trailer:
             note_spelling(response, "message_stop", self.endpoint.state, self.trailer)
         return response

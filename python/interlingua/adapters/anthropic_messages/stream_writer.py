@@ -3,14 +3,13 @@
 import hashlib
 from typing import Any, Final
 
-from interlingua.adapters._answers.answers import ending
 from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded, model_of
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._engine.kit import Event, Wire, arguments_text, response_of
+from interlingua.adapters._engine.kit import Event, Wire, arguments_text
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
-from interlingua.adapters.anthropic_messages.responses import COUNTS, to_wire_response
+from interlingua.adapters.anthropic_messages.responses import ANSWERS, COUNTS, to_wire_response
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -144,7 +143,7 @@ class _Writer(claude.ClaudeWriter):
             return [{"type": "signature_delta", "signature": signature}]
         return []
 
-    def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
+    def at_once(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
         """Return a block of the provider that is written whole, and a delta with the input if it is a call of the provider's tool."""
         bare = {name: value for name, value in block.items() if name != "cache"}
         wire = self.writing.or_placeholder(block_to_wire, bare, ASSISTANT, ()) if block["type"] in _LATE else None
@@ -160,7 +159,7 @@ class _Writer(claude.ClaudeWriter):
     def complete(self, response: Wire) -> None:
         """Write the finish reason and the usage."""
         self.begin_message()
-        body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
+        body = ANSWERS.end_to_wire(response, self.endpoint)
         delta = {name: body[name] for name in _DELTA if name in body}
         members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
         self._put("message_delta", delta=delta, usage=body.get("usage") or {"output_tokens": 0}, **members)

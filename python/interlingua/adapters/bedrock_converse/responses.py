@@ -3,20 +3,20 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.single import Single
 from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place, Usage, count, not_for_an_hour
-from interlingua.adapters._claude.answers import content_to_wire, is_shown, strict
+from interlingua.adapters._claude.answers import content, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
-from interlingua.adapters._engine.items import ItemRow, inside, write_item
+from interlingua.adapters._engine.items import ItemRow, inside
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.bedrock_converse.blocks import block_to_wire, blocks_from_wire
-from interlingua.adapters.bedrock_converse.tables import NAME, Writing
+from interlingua.adapters.bedrock_converse.errors import error
+from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Path
 
 Response = dict[str, Any]
 
@@ -68,55 +68,7 @@ COUNTS: Final = _Counts(
     uncounted=("reasoning_tokens",),
 )
 
-# ---------------------------------------------------------------------------------------------- from the wire
-
-
-def from_wire_response(
-    body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[types.Response, list[Entry]]:
-    """Read a response that is not streamed. Nothing is lost. On this wire a response has no id and no model.
-
-    Raises `InvalidAnswer` with a pointer into the body if the body cannot be read.
-    """
-    output = body.get("output") if isinstance(body, dict) else None
-    message = output.get("message") if isinstance(output, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
-    if message is None or type(content) is not list:
-        raise InvalidAnswer("the response has no message with content", path="/output/message/content", adapter=NAME)
-    reading = Reading(endpoint, ids)
-    blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
-    response = assembled(body, blocks, reading)
-    answers.keep_unusual(response, body, _body, reading)
-    return unwrap_answer_call(response), []
-
-
-def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
-    """Return the canonical response for a wire response and its blocks, which have been read."""
-    response: Response = {"message": {"role": "assistant", "content": blocks}}
-    answers.read_answer(_ANSWER, ENDS, body, response, reading, ("output", "message"))
-    router = answers.inner(answers.inner(body, "trace"), "promptRouter").get("invokedModelId")
-    if type(router) is str and router:  # only a prompt router names the model, which it chose
-        response["model"] = reading.endpoint.model_id(router)
-    return response
-
-
-# ---------------------------------------------------------------------------------------------- to the wire
-
-
-def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """Write a response of any origin as this provider would return it; a response of this wire is written as received.
-
-    The report names what the wire cannot represent, with pointers into the response.
-    """
-    return answers.to_wire_response(answer, endpoint, _body)
-
-
-def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
-    writing = Writing(response, endpoint, loss)
-    body = write_item(_ANSWER, response, writing, ())
-    if not writing.same_origin:  # clients require it
-        body["metrics"] = {"latencyMs": (response.get("usage") or {}).get("latency_ms", 0)}
-    return body
+# ---------------------------------------------------------------------------------------------- the row
 
 
 def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
@@ -135,11 +87,9 @@ def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
     return {"reasoningContent": {"reasoningText": shown}}
 
 
-_MESSAGE: Final = ItemRow(
-    {"role": ASSISTANT},
-    answers.message("content", lambda response, writing, path: content_to_wire(response, writing, path, played_block)),
-)
-_ANSWER: Final = ItemRow(
+_CONTENT: Final = ("output", "message", "content")
+_MESSAGE: Final = ItemRow({"role": ASSISTANT}, content(blocks_from_wire, played_block, _CONTENT))
+_ROW: Final = ItemRow(
     {},
     inside("output", ItemRow({}, inside("message", _MESSAGE))),
     strict(answers.end("stopReason", ENDS)),
@@ -147,3 +97,40 @@ _ANSWER: Final = ItemRow(
     inside("additionalModelResponseFields", ItemRow({}, answers.stop_text("stop_sequence")), optional=True),
     beside=answers.AROUND,
 )
+
+
+# ---------------------------------------------------------------------------------------------- both directions
+
+
+def _read_beside(response: Response, body: Wire, reading: Reading) -> None:
+    router = answers.inner(answers.inner(body, "trace"), "promptRouter").get("invokedModelId")
+    if type(router) is str and router:  # only a prompt router names the model, which it chose
+        response["model"] = reading.endpoint.model_id(router)
+
+
+def _write_beside(response: Response, body: Wire, writing: Writing, _: int) -> None:
+    if not writing.same_origin:  # clients require it
+        body["metrics"] = {"latencyMs": (response.get("usage") or {}).get("latency_ms", 0)}
+
+
+ANSWERS: Final = Single(
+    _ROW, ENDS, Writing, error, read_beside=_read_beside, write_beside=_write_beside, place=_CONTENT
+)
+
+
+def from_wire_response(
+    body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
+    """Read a response that is not streamed. Nothing is lost. On this wire a response has no id and no model.
+
+    Raises `InvalidAnswer` with a pointer into the body if the body cannot be read.
+    """
+    return ANSWERS.from_wire(body, Reading(endpoint, ids))
+
+
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """Write a response of any origin as this provider would return it; a response of this wire is written as received.
+
+    The report names what the wire cannot represent, with pointers into the response.
+    """
+    return ANSWERS.to_wire(answer, endpoint)

@@ -14,7 +14,7 @@ from interlingua.adapters._content.calls import stated
 from interlingua.adapters._engine.kit import Event, Wire, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
-from interlingua.adapters.bedrock_converse.responses import COUNTS, assembled
+from interlingua.adapters.bedrock_converse.responses import ANSWERS, COUNTS
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -95,7 +95,7 @@ class _Answer(ClaudeAnswer):
 
     def response(self, content: list[Any]) -> dict[str, Any]:
         """Return the response with these blocks."""
-        return assembled(self.body, content, self.reading)
+        return ANSWERS.read(self.body, self.reading, content)
 
     # ------------------------------------------------------------------------------------------ blocks
 

@@ -2,13 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers.answers import ending
 from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._engine.kit import Event, Wire, arguments_text, response_of
+from interlingua.adapters._engine.kit import Event, Wire, arguments_text
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
-from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
+from interlingua.adapters.bedrock_converse.responses import ANSWERS, played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
@@ -97,7 +96,7 @@ class _Writer(claude.ClaudeWriter):
             deltas.append({"reasoningContent": {"signature": signature}})
         return deltas
 
-    def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
+    def at_once(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
         """Return the start and the only delta of any other block."""
         match self._wire(block):
             case {"reasoningContent": {"redactedContent": data}}:
@@ -119,7 +118,7 @@ class _Writer(claude.ClaudeWriter):
     def complete(self, response: Wire) -> None:
         """Write the finish reason, then the usage."""
         self.begin_message()
-        body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
+        body = ANSWERS.end_to_wire(response, self.endpoint)
         self.put("messageStop", {name: body[name] for name in _STOP if name in body})
         rest = {name: value for name, value in body.items() if name not in _STOP and name != "output"}
         self.put("metadata", rest)

@@ -16,7 +16,7 @@ from interlingua.adapters._requests.members import (
     Kind,
     Members,
     one_of,
-    whole,
+    whole_number,
 )
 from interlingua.adapters._requests.reasoning import wish_writer
 from interlingua.adapters._requests.requests import (
@@ -62,7 +62,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     return posted(PATH, _TABLE.write_body(request, Writing(request, endpoint, loss)))
 
 
-def _conversation_to_wire(request: Request, writing: Writing, read: Mapping[str, Any] = NOTHING) -> Wire:
+def _conversation_to_wire(request: Request, writing: Writing, read: Wire = NOTHING) -> Wire:
     """Write messages, documents and tools. If they were just `read` from a body, keep what is written differently."""
     body: Wire = {}
     messages_to_wire(request, body, writing, read=read.get("messages"))
@@ -110,7 +110,7 @@ def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
         return None
     if "token_budget" not in thinking:
         return {"mode": thinking["type"]}
-    budget = whole(thinking["token_budget"])
+    budget = whole_number(thinking["token_budget"])
     return None if budget is None or budget < 0 else {"mode": thinking["type"], "budget_tokens": budget}
 
 

@@ -6,19 +6,18 @@ from typing import Any, Final
 from uuid import UUID
 
 from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.single import Single
 from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, Usage, count
-from interlingua.adapters._engine.items import ItemRow, write_item
+from interlingua.adapters._engine.items import ItemRow
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters.cohere_chat.errors import error as read_error
+from interlingua.adapters.cohere_chat.errors import error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
 from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Path
 
 Response = dict[str, Any]
 
@@ -97,7 +96,7 @@ def _are_pieces(logprobs: Mapping[str, Any]) -> bool:
     return all(type(piece) is dict and "token_ids" in piece for piece in logprobs["content"])
 
 
-_ANSWER: Final = ItemRow(
+_ROW: Final = ItemRow(
     {},
     answers.identity("id", lambda response: answer_id(json.dumps(response["message"]["content"]))),
     answers.message("message", _write_message, _read_message),
@@ -113,7 +112,14 @@ def answer_id(seed: bytes) -> str:
     return str(UUID(bytes=hashlib.sha256(seed).digest()[:16], version=4))
 
 
-# ---------------------------------------------------------------------------------------------------- to the wire
+# ---------------------------------------------------------------------------------------------------- both directions
+
+
+def _is_error(body: Wire) -> bool:
+    return isinstance(body.get("message"), str)
+
+
+ANSWERS: Final = Single(_ROW, ENDS, Writing, error, _is_error, keep_message=keep_message)
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
@@ -121,29 +127,11 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
 
     Losses are reported with pointers into the response.
     """
-    return answers.to_wire_response(answer, endpoint, _body)
-
-
-def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
-    return write_item(_ANSWER, response, Writing(response, endpoint, loss), ())
-
-
-# ---------------------------------------------------------------------------------------------------- from the wire
+    return ANSWERS.to_wire(answer, endpoint)
 
 
 def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Read a response. Raises `InvalidAnswer` if the body is not one, `ProviderError` for an error with status 200."""
-    body = answers.as_object(body, endpoint)
-    if isinstance(body.get("message"), str):
-        raise ProviderError(read_error(200, {}, body, endpoint))
-    reading = Reading(endpoint, ids)
-    response = assembled(body, reading)
-    answers.keep_unusual(response, body, _body, reading, keep_message)
-    return unwrap_answer_call(response), []
-
-
-def assembled(body: Wire, reading: Reading) -> Response:
-    """Return the canonical response of a body."""
-    return answers.read_answer(_ANSWER, ENDS, body, {}, reading)
+    return ANSWERS.from_wire(body, Reading(endpoint, ids))

@@ -12,7 +12,7 @@ from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
-from interlingua.adapters.cohere_chat.responses import assembled
+from interlingua.adapters.cohere_chat.responses import ANSWERS
 from interlingua.adapters.cohere_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -154,7 +154,7 @@ class _Answer(Answer):
             self._continue(part)
             self.blocks.grow(part, raw.get(kind, ""))
         else:
-            self.blocks.whole(_read_one({"content": [raw]}, self.endpoint), lane)
+            self.blocks.at_once(_read_one({"content": [raw]}, self.endpoint), lane)
         return part
 
     def _continue(self, part: _Part) -> None:
@@ -212,7 +212,7 @@ class _Answer(Answer):
         part = self._part("tool_use", raw, lane)
         if block["type"] != "tool_use":
             part.kind = "ended"
-            self.blocks.whole(block, lane)
+            self.blocks.at_once(block, lane)
             return
         self.blocks.begin({**block, "input": {}}, lane)
         self.blocks.grow(part, function.get("arguments") or "")
@@ -238,7 +238,7 @@ class _Answer(Answer):
         for member, place in (("content", _PARTS), ("tool_calls", _CALLS)):
             if parts := [_wire(part) for lane, part in sorted(self.parts.items()) if lane[0] == place]:
                 message[member] = parts
-        response = assembled({**body, "message": message}, Reading(self.endpoint))
+        response = ANSWERS.read({**body, "message": message}, Reading(self.endpoint))
         self.usage(response.get("usage"))
         self.complete_in_places(response)
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers.answers import ending, lost_in_pieces
+from interlingua.adapters._answers.answers import lost_in_pieces
 from interlingua.adapters._answers.stream_writer import (
     FREE,
     NO_ANSWER,
@@ -19,12 +19,11 @@ from interlingua.adapters._engine.kit import (
     Wire,
     data_of,
     report_replayable_state,
-    response_of,
     state_of,
 )
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
-from interlingua.adapters.cohere_chat.responses import answer_id, to_wire_response
+from interlingua.adapters.cohere_chat.responses import ANSWERS, answer_id, to_wire_response
 from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -111,7 +110,7 @@ class _Writer(Writer):
 
     def complete(self, response: dict[str, Any]) -> None:
         """Write the finish reason and the usage, then the `[DONE]` mark after all events."""
-        body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
+        body = ANSWERS.end_to_wire(response, self.endpoint)
         self.put("message-end", {"type": "message-end", "delta": {name: body[name] for name in _END if name in body}})
         self.frames.append(Frame(None, _DONE))
 

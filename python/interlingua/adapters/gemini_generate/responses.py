@@ -1,15 +1,14 @@
 """Responses in both directions, and their usage."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
-from interlingua.adapters._answers.choices import NUMBER, Choices
+from interlingua.adapters._answers.choices import Choices
 from interlingua.adapters._answers.usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
-from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, inside
-from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of
+from interlingua.adapters._engine.items import ABSENT, Member
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire
 from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
-from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
@@ -17,9 +16,8 @@ from interlingua.adapters.gemini_generate.parts import blocks_from_parts, part_t
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path, difference
+from interlingua.canonical.loss import Entry, Path, difference
 
 Response = dict[str, Any]
 
@@ -123,100 +121,6 @@ def _source(citation: dict[str, Any]) -> dict[str, Any]:
     return present | {name: state[name] for name in ("fields", "signature") if state.get(name)}
 
 
-# ---------------------------------------------------------------------------------------------- from the wire
-
-
-def from_wire_response(
-    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[types.Response, list[Entry]]:
-    """Read a response that is not streamed. Nothing is lost.
-
-    Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
-    and `ProviderError` when the body is an error despite its status.
-    """
-    body = answers.as_object(body, endpoint)
-    if "error" in body and "candidates" not in body:
-        raise ProviderError(error(200, {}, body, endpoint))
-    candidates = body.get(_CANDIDATES.name)
-    if candidates is not None and type(candidates) is not list:
-        raise InvalidAnswer("candidates must be a list", path="/candidates", adapter=endpoint.adapter)
-    readings = [Reading(endpoint, ids, call_prefix(body, position)) for position in range(len(candidates or "1"))]
-    choices = _CANDIDATES.read(body, readings)
-    for choice, candidate in zip(choices, candidates or (), strict=False):
-        if _SOURCES in candidate:
-            cite(choice["message"]["content"], candidate, endpoint)
-    readings[0].must_compare = readings[0].must_compare or "promptFeedback" in body
-    response = _finished(choices, body)
-    _CANDIDATES.keep_unusual(choices, body, readings, _by_rule, _keep_message)
-    return unwrap_answer_call(response), []
-
-
-def _keep_message(message: Block, candidate: Wire, reading: Reading) -> None:
-    content = answers.inner(candidate, "content")
-    if content.get("parts"):
-        keep_message(message, candidate["content"], reading)
-
-
-def call_prefix(body: Wire, position: int) -> str:
-    """Return the prefix that distinguishes the calls without ids of this candidate from those of others."""
-    given = body.get("responseId")
-    return f"{given if type(given) is str else ''}:{position}:"
-
-
-def assembled(body: Wire, contents: list[list[Block]], readings: list[Reading]) -> Response:
-    """Read a body as a canonical response; `contents` contains the parts of its candidates, which have been read."""
-    choices = _CANDIDATES.read(body, readings)
-    for choice, content in zip(choices, contents, strict=False):
-        choice["message"]["content"] = content
-        choice["finish_reason"] = answers.read_end(choice.get("finish_reason_raw"), content, ENDS)
-    return _finished(choices, body)
-
-
-def _finished(choices: list[Response], body: Wire) -> Response:
-    """Return the response of the candidates. Without a candidate, the prompt was blocked or nothing was generated."""
-    response = choices[0]
-    if not body.get(_CANDIDATES.name):
-        if (reason := answers.inner(body, "promptFeedback").get("blockReason")) is not None:
-            response["finish_reason_raw"], response["finish_reason"] = str(reason), "content_filter"
-    return response
-
-
-# ---------------------------------------------------------------------------------------------- to the wire
-
-
-def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """Write a response of any origin as this provider would send it; restore a response that was read from this wire.
-
-    The report names what the wire cannot express, with pointers into the response.
-    """
-    response = data_of(answer)
-    return answers.write_answer(
-        endpoint, lambda loss: _CANDIDATES.put_back(response, _by_rule(response, endpoint, loss), endpoint, loss)
-    )
-
-
-def _by_rule(response: Response, endpoint: Endpoint, loss: Loss) -> tuple[Wire, list[Wire]]:
-    """Write a response by the rules of the wire: the body with its first candidate, and the other candidates.
-
-    A response has no candidate if its prompt was blocked before anything was generated.
-    """
-    writing = Writing(response, endpoint, loss)
-    body, others = _CANDIDATES.write(response, writing)
-    if not others and _has_no_candidate(response, writing):
-        del body[_CANDIDATES.FIRST]
-        answers.report_logprobs(response, loss, ())  # only a candidate contains them
-    return body, others
-
-
-def _has_no_candidate(response: Response, writing: Writing) -> bool:
-    """Whether a response of this provider has no candidate because its prompt was blocked before any output."""
-    if response["finish_reason"] != "content_filter" or response["message"]["content"]:
-        return False
-    fields = answers.inner(writing.state_of(response), "fields")
-    reason = answers.inner(fields, "promptFeedback").get("blockReason")
-    return reason is not None and response.get("finish_reason_raw") == str(reason)
-
-
 # ---------------------------------------------------------------------------------------------- the rows
 
 
@@ -261,6 +165,15 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     return answers.message_as_it_came(choice, content, writing, path)
 
 
+def _has_no_candidate(response: Response, writing: Writing) -> bool:
+    """Whether a response of this provider has no candidate because its prompt was blocked before any output."""
+    if response["finish_reason"] != "content_filter" or response["message"]["content"]:
+        return False
+    fields = answers.inner(writing.state_of(response), "fields")
+    reason = answers.inner(fields, "promptFeedback").get("blockReason")
+    return reason is not None and response.get("finish_reason_raw") == str(reason)
+
+
 def _read_number(raw: Any, choice: Response, reading: Reading) -> None:
     """Read a finish reason as its number, which some servers send."""
     if type(raw) is not int:
@@ -293,27 +206,15 @@ def answer_id(response: Response) -> str:
 
 _END: Final = answers.by_rule("finishReason", ("finish_reason_raw",), str, _write_end)
 _END.read = _read_number
-_BESIDE: Final = (*answers.AROUND, "alternatives")
-_CANDIDATE: Final = ItemRow(
-    {},
+_AROUND: Final = (
+    answers.usage("usageMetadata", COUNTS, demanded=True),
+    answers.model("modelVersion", "unknown"),
+    answers.identity("responseId", answer_id),
+)
+_CANDIDATE: Final = (
     Member("content", ("message",), _read_content, _write_content, null=True),
-    NUMBER,
     _END,
     answers.by_rule("logprobsResult", ("logprobs",), dict, _write_logprobs),
-    beside=_BESIDE,
-)
-_CANDIDATES: Final = Choices(
-    "candidates",
-    ENDS,
-    ItemRow(
-        {},
-        inside(Choices.FIRST, _CANDIDATE, optional=True),
-        answers.usage("usageMetadata", COUNTS, demanded=True),
-        answers.model("modelVersion", "unknown"),
-        answers.identity("responseId", answer_id),
-        beside=_BESIDE,
-    ),
-    _CANDIDATE,
 )
 
 
@@ -329,3 +230,79 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
         # if a client sends this id back, the call is recognised
         part["functionCall"].setdefault("id", "call_" + block["id"].removeprefix("tu_"))
     return part
+
+
+# ---------------------------------------------------------------------------------------------- both directions
+
+
+def call_prefix(body: Wire, position: int) -> str:
+    """Return the prefix that distinguishes the calls without ids of this candidate from those of others."""
+    given = body.get("responseId")
+    return f"{given if type(given) is str else ''}:{position}:"
+
+
+def _is_error(body: Wire) -> bool:
+    return "error" in body and "candidates" not in body
+
+
+def _read_beside(found: list[Response], body: Wire, readings: Sequence[Reading]) -> None:
+    """Read the sources of each candidate. Without a candidate, the prompt was blocked or nothing was generated."""
+    candidates = body.get(CANDIDATES.name) or ()
+    for choice, candidate in zip(found, candidates, strict=False):
+        content = candidate.get("content")
+        streamed = type(content) is dict and content.get("parts") == []  # its texts got their sources as these arrived
+        if _SOURCES in candidate and not streamed:
+            cite(choice["message"]["content"], candidate, readings[0].endpoint)
+    if "promptFeedback" in body:
+        readings[0].must_compare = True
+    if not candidates and (reason := answers.inner(body, "promptFeedback").get("blockReason")) is not None:
+        found[0]["finish_reason_raw"], found[0]["finish_reason"] = str(reason), "content_filter"
+
+
+def _write_beside(response: Response, body: Wire, others: list[Wire], writing: Writing, _: int) -> None:
+    """Remove the candidate of a response whose prompt was blocked before anything was generated."""
+    if not others and _has_no_candidate(response, writing):
+        del body[Choices.FIRST]
+        answers.report_logprobs(response, writing.loss, ())  # only a candidate contains them
+
+
+def _keep_message(message: Block, candidate: Wire, reading: Reading) -> None:
+    content = answers.inner(candidate, "content")
+    if content.get("parts"):
+        keep_message(message, candidate["content"], reading)
+
+
+CANDIDATES: Final = Choices(
+    "candidates",
+    ENDS,
+    _AROUND,
+    _CANDIDATE,
+    Writing,
+    error,
+    _is_error,
+    optional=True,
+    read_beside=_read_beside,
+    write_beside=_write_beside,
+    keep_message=_keep_message,
+)
+
+
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
+    """Read a response that is not streamed. Nothing is lost.
+
+    Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
+    and `ProviderError` when the body is an error despite its status.
+    """
+    return CANDIDATES.from_wire(
+        body, endpoint, lambda wire, position: Reading(endpoint, ids, call_prefix(wire, position))
+    )
+
+
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """Write a response of any origin as this provider would send it; restore a response that was read from this wire.
+
+    The report names what the wire cannot express, with pointers into the response.
+    """
+    return CANDIDATES.to_wire(answer, endpoint)

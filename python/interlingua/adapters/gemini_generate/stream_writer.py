@@ -84,7 +84,7 @@ class _Writer(Writer):
         state = block.get("provider_state")
         # a block of this provider is restored; a block of another origin is shown as far as possible
         writing.same_origin = self.endpoint.owns(block if block["type"] == "opaque" else state or _NOBODY)
-        writing.whole = writing.same_model = writing.same_origin
+        writing.untouched = writing.same_model = writing.same_origin
         try:
             return answer_part(block, writing, ())
         except InvalidRequest:

@@ -44,7 +44,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     return posted("/api/chat", _TABLE.write_body(request, Writing(request, endpoint, loss)))
 
 
-def _conversation_to_wire(request: Request, writing: Writing, read: Mapping[str, Any] = NOTHING) -> Wire:
+def _conversation_to_wire(request: Request, writing: Writing, read: Wire = NOTHING) -> Wire:
     """Write messages and tools. If they were just `read` from a body, keep what is written differently."""
     body: Wire = {"messages": messages_to_wire(request, writing, read=read.get("messages"))}
     if not read:

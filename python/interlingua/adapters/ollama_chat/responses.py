@@ -1,22 +1,20 @@
 """Responses: `to_wire_response` writes them as the provider does, `from_wire_response` reads them."""
 
-from functools import partial
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.single import Single
 from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, count
-from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, write_item
+from interlingua.adapters._engine.items import ABSENT, ItemRow, Member
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters.ollama_chat.errors import error as read_error
+from interlingua.adapters.ollama_chat.errors import error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
 from interlingua.adapters.ollama_chat.tables import Writing, moment
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Path
 
 Response = dict[str, Any]
 
@@ -72,7 +70,7 @@ def _read_done(raw: Any, _: Response, reading: Reading) -> None:
     reading.must_compare = reading.must_compare or raw is not True
 
 
-_ANSWER: Final = ItemRow(
+_ROW: Final = ItemRow(
     {},
     answers.model("model"),
     answers.message("message", _write_message, _read_message),
@@ -84,7 +82,19 @@ _ANSWER: Final = ItemRow(
     beside=answers.AROUND,
 )
 
-# ---------------------------------------------------------------------------------------------------- to the wire
+# ---------------------------------------------------------------------------------------------------- both directions
+
+
+def _is_error(body: Wire) -> bool:
+    return "message" not in body and bool(body.get("error"))
+
+
+def _write_beside(_: Response, body: Wire, writing: Writing, created: int) -> None:
+    if not writing.same_origin:  # clients require it
+        body["created_at"] = moment(created)
+
+
+ANSWERS: Final = Single(_ROW, ENDS, Writing, error, _is_error, write_beside=_write_beside, keep_message=keep_message)
 
 
 def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
@@ -93,39 +103,17 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     `created` is the time, in seconds since 1970, for a response that has none. Losses are reported at their
     place in the response.
     """
-    return answers.to_wire_response(answer, endpoint, partial(_body, created=created))
-
-
-def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int = 0) -> Wire:
-    writing = Writing(response, endpoint, loss)
-    body = write_item(_ANSWER, response, writing, ())
-    if not writing.same_origin:  # clients require it
-        body["created_at"] = moment(created)
-    return body
-
-
-# ---------------------------------------------------------------------------------------------------- from the wire
+    return ANSWERS.to_wire(answer, endpoint, created)
 
 
 def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Read a response. Raises `InvalidAnswer` for a body that is none, `ProviderError` for an error with status 200."""
-    body = answers.as_object(body, endpoint)
-    if "message" not in body and body.get("error"):
-        raise ProviderError(read_error(200, {}, body, endpoint))
-    reading = Reading(endpoint, ids, call_prefix(body))
-    response = assembled(body, reading)
-    answers.keep_unusual(response, body, _body, reading, keep_message)
-    return unwrap_answer_call(response), []
+    return ANSWERS.from_wire(body, Reading(endpoint, ids, call_prefix(body)))
 
 
-def call_prefix(body: Wire) -> str:
+def call_prefix(body: Any) -> str:
     """Return the prefix that distinguishes the calls without ids of this response from those of other responses."""
-    created = body.get("created_at")
+    created = body.get("created_at") if isinstance(body, dict) else None
     return f"{created if isinstance(created, str) else ''}/"
-
-
-def assembled(body: Wire, reading: Reading) -> Response:
-    """Read a body as a canonical response."""
-    return answers.read_answer(_ANSWER, ENDS, body, {}, reading)

@@ -7,13 +7,12 @@ is the last one: without it the response broke off.
 
 from typing import Any, ClassVar, Final
 
-from interlingua.adapters._answers.answers import read_end
 from interlingua.adapters._answers.stream_reader import Answer, Decoder, Lane, decoded, patch_members, string
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error as read_error
-from interlingua.adapters.ollama_chat.responses import ENDS, assembled, call_prefix
+from interlingua.adapters.ollama_chat.responses import ANSWERS, call_prefix
 from interlingua.adapters.ollama_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -83,7 +82,7 @@ class _Answer(Answer):
 
     def _whole(self, block: dict[str, Any], member: int) -> None:
         self.blocks.pause()
-        self.blocks.whole(block, (member, len(self.blocks.content)))
+        self.blocks.at_once(block, (member, len(self.blocks.content)))
 
     # -- the end
 
@@ -92,8 +91,7 @@ class _Answer(Answer):
         body = {**self.body, "message": {"role": "assistant", **self.message, "content": ""}}
         if self.logprobs:
             body["logprobs"] = self.logprobs
-        response = assembled(body, Reading(self.endpoint))
-        response["finish_reason"] = read_end(response.get("finish_reason_raw"), self.blocks.content, ENDS)
+        response = ANSWERS.read(body, Reading(self.endpoint), self.blocks.content)
         self.usage(response.get("usage"))
         self.complete_in_places(response)
 

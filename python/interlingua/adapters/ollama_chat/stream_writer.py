@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers.answers import ending
 from interlingua.adapters._answers.stream_writer import (
     NO_ANSWER,
     TEXT,
@@ -13,10 +12,10 @@ from interlingua.adapters._answers.stream_writer import (
     encoded,
     model_of,
 )
-from interlingua.adapters._engine.kit import NOTHING, Event, Wire, response_of
+from interlingua.adapters._engine.kit import NOTHING, Event, Wire
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
-from interlingua.adapters.ollama_chat.responses import to_wire_response
+from interlingua.adapters.ollama_chat.responses import ANSWERS
 from interlingua.adapters.ollama_chat.tables import Writing, moment
 from interlingua.adapters.ollama_chat.tools import call_to_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -59,7 +58,7 @@ class _Writer(Writer):
         """Return the line of a piece."""
         return None, self._line(delta)
 
-    def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
+    def at_once(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
         """Return the line of a block that is not text: it is written at once."""
         if block["type"] == "tool_use":
             return None, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]}
@@ -71,7 +70,7 @@ class _Writer(Writer):
     def complete(self, response: dict[str, Any]) -> None:
         """Write the line that ends the response, with the members that the message has besides its content."""
         fields = self.writing.state_of(response["message"]).get("fields") or NOTHING
-        body, _ = to_wire_response(response_of(ending(response)), self.endpoint, created=self.created)
+        body = ANSWERS.end_to_wire(response, self.endpoint, self.created)
         self.put(None, {**body, "message": {"role": "assistant", "content": "", **fields}})
 
     def fail(self, error: Error) -> None:

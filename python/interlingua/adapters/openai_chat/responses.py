@@ -1,24 +1,21 @@
 """Responses: `to_wire_response` writes the body of this provider, `from_wire_response` reads one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
-from interlingua.adapters._answers.choices import NUMBER, Choices
+from interlingua.adapters._answers.choices import Choices
 from interlingua.adapters._answers.usage import ALWAYS, READ, TOTAL, Counts, Place
-from interlingua.adapters._engine.items import ItemRow, Member, inside, report_not_written
-from interlingua.adapters._engine.kit import NOTHING, Wire, data_of
+from interlingua.adapters._engine.items import Member, report_not_written
+from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
-from interlingua.adapters._openai.errors import error as read_error
-from interlingua.adapters._openai.errors import is_failure
-from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters.openai_chat.tables import NAME, Writing
+from interlingua.adapters._openai.errors import error, is_failure
+from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Path
 
 Response = dict[str, Any]
 
@@ -109,27 +106,15 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
 
 
 _NONE: Final[frozenset[str]] = frozenset()
-_BESIDE: Final = (*answers.AROUND, "alternatives")
-_CHOICE: Final = ItemRow(
-    {},
+_AROUND: Final = (
+    answers.identity("id", answer_id),
+    answers.model("model", ""),
+    answers.usage("usage", COUNTS),
+)
+_CHOICE: Final = (
     Member("message", ("message",), _read_message, _write_message, null=True),
-    NUMBER,
     answers.by_rule("logprobs", ("logprobs",), dict, _write_logprobs, always=True),
     answers.by_rule("finish_reason", ("finish_reason_raw", "stop_sequence"), str, _write_end, always=True),
-    beside=_BESIDE,
-)
-_CHOICES: Final = Choices(
-    "choices",
-    ENDS,
-    ItemRow(
-        {},
-        answers.identity("id", answer_id),
-        answers.model("model", ""),
-        answers.usage("usage", COUNTS),
-        inside(Choices.FIRST, _CHOICE, optional=True),
-        beside=_BESIDE,
-    ),
-    _CHOICE,
 )
 
 
@@ -163,35 +148,7 @@ def stop_to_wire(
     return {member: text} if answers.read_end("stop", content, ENDS) == "stop" else NOTHING
 
 
-# ---------------------------------------------------------------------------------------------------- to the wire
-
-
-def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
-    """Return the body with which this provider would send a response; its own responses are restored.
-
-    `created` is the time of responses that have none, in seconds since 1970.
-    Losses are reported at their place in the response.
-    """
-    response = data_of(answer)
-    return answers.write_answer(
-        endpoint,
-        lambda loss: _CHOICES.put_back(response, _by_rule(response, endpoint, loss, created), endpoint, loss),
-    )
-
-
-def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 0) -> tuple[Wire, list[Wire]]:
-    """Write a response by the rules of the wire, but leave messages of this provider as received. Return the body with
-    its first choice, and the other choices."""
-    writing = Writing(response, endpoint, loss)
-    body, others = _CHOICES.write(response, writing)
-    if not writing.same_origin:  # clients require these
-        body["object"], body["created"] = "chat.completion", created
-    if "stop_told" in writing.dialect:
-        for choice, wire in zip(choices_of(response), (body[Choices.FIRST], *others), strict=True):
-            content = choice["message"]["content"]
-            fitted = content if writing.same_origin else fitted_refusals(content, writing.dialect)
-            wire.update(stop_to_wire(choice, fitted, writing.dialect))
-    return body, others
+# ---------------------------------------------------------------------------------------------------- both directions
 
 
 def choices_of(response: Response) -> list[Response]:
@@ -204,39 +161,15 @@ def message_path(position: int) -> Path:
     return ("message",) if position == 0 else ("alternatives", position - 1, "message")
 
 
-# ---------------------------------------------------------------------------------------------------- from the wire
+def _is_error(body: Wire) -> bool:
+    return not body.get("choices") and bool(body.get("error") or is_failure(body))
 
 
-def from_wire_response(
-    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[types.Response, list[Entry]]:
-    """Read a response. Raises `InvalidAnswer` for an unreadable one, `ProviderError` for an error with status 200."""
-    body = answers.as_object(body, endpoint)
-    if not body.get("choices") and (body.get("error") or is_failure(body)):
-        raise ProviderError(read_error(200, {}, body, endpoint))
-    if "choices" not in body:
-        raise InvalidAnswer("a response must have choices", path="/choices", adapter=NAME)
-    return unwrap_answer_call(read_response(body, endpoint, ids)), []
-
-
-def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
-    """Return the response of a body that has choices."""
-    choices = body["choices"]
-    if not isinstance(choices, list):
-        raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
-    readings = [Reading(endpoint, ids) for _ in choices or (None,)]
-    found = _CHOICES.read(body, readings)
-    if "stop_told" in endpoint.dialect:
+def _read_beside(found: list[Response], _: Wire, readings: Sequence[Reading]) -> None:
+    if member := readings[0].endpoint.dialect.get("stop_told"):
         for choice in found:
             if choice.get("finish_reason_raw") == "stop" == choice["finish_reason"]:
-                _read_stop(choice, endpoint.dialect["stop_told"])
-    _CHOICES.keep_unusual(found, body, readings, _by_rule, _keep_message)
-    return found[0]
-
-
-def _keep_message(message: Response, choice: Wire, reading: Reading) -> None:
-    if isinstance(came := choice.get("message"), dict):
-        keep_message(message, came, reading.endpoint)
+                _read_stop(choice, member)
 
 
 def _read_stop(choice: Response, member: str) -> None:
@@ -253,3 +186,48 @@ def _read_stop(choice: Response, member: str) -> None:
             state.pop("fields", None)
         choice["finish_reason"] = "stop_sequence"
         choice["stop_sequence"] = text
+
+
+def _write_beside(response: Response, body: Wire, others: list[Wire], writing: Writing, created: int) -> None:
+    if not writing.same_origin:  # clients require these
+        body["object"], body["created"] = "chat.completion", created
+    if "stop_told" in writing.dialect:
+        for choice, wire in zip(choices_of(response), (body[Choices.FIRST], *others), strict=True):
+            content = choice["message"]["content"]
+            fitted = content if writing.same_origin else fitted_refusals(content, writing.dialect)
+            wire.update(stop_to_wire(choice, fitted, writing.dialect))
+
+
+def _keep_message(message: Response, choice: Wire, reading: Reading) -> None:
+    if isinstance(came := choice.get("message"), dict):
+        keep_message(message, came, reading.endpoint)
+
+
+CHOICES: Final = Choices(
+    "choices",
+    ENDS,
+    _AROUND,
+    _CHOICE,
+    Writing,
+    error,
+    _is_error,
+    read_beside=_read_beside,
+    write_beside=_write_beside,
+    keep_message=_keep_message,
+)
+
+
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
+    """Read a response. Raises `InvalidAnswer` for an unreadable one, `ProviderError` for an error with status 200."""
+    return CHOICES.from_wire(body, endpoint, lambda _, __: Reading(endpoint, ids))
+
+
+def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+    """Return the body with which this provider would send a response; its own responses are restored.
+
+    `created` is the time of responses that have none, in seconds since 1970.
+    Losses are reported at their place in the response.
+    """
+    return CHOICES.to_wire(answer, endpoint, created)

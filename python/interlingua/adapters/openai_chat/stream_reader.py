@@ -8,12 +8,12 @@ still opens new blocks. The response is not complete before `[DONE]`, because us
 
 from typing import Any, Final
 
-from interlingua.adapters._answers.stream_reader import UNREADABLE, Answer, Decoder, Part, decoded
+from interlingua.adapters._answers.stream_reader import UNREADABLE_FRAME, Answer, Decoder, Part, decoded
 from interlingua.adapters._engine.kit import Wire, within
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._openai.errors import error as read_error
 from interlingua.adapters._openai.errors import is_failure
-from interlingua.adapters.openai_chat.responses import COUNTS, read_response
+from interlingua.adapters.openai_chat.responses import CHOICES, COUNTS
 from interlingua.adapters.openai_chat.stream_choices import Choice
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -133,7 +133,7 @@ class _Answer(Answer):
             body["object"] = "chat.completion"
         if self.counts is not None:
             body["usage"] = self.counts
-        response = read_response(body, self.endpoint, DERIVED_IDS)
+        response = CHOICES.read_whole(body, self.endpoint, lambda _, __: Reading(self.endpoint))
         for choice, answer in zip(choices, [response, *response.get("alternatives", ())], strict=True):
             choice.keep_ids(answer)
         self.complete(response, choices[0].places())
@@ -143,7 +143,7 @@ class _Answer(Answer):
         response = self.partial([])
         try:
             answers = [choice.arrived() for choice in self.in_order()]
-        except UNREADABLE:
+        except UNREADABLE_FRAME:
             return response
         if answers:
             response |= answers[0]

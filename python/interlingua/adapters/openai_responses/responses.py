@@ -3,13 +3,13 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.single import Single
 from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place
 from interlingua.adapters._engine.items import ItemRow, opaque, write_item
-from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, state_of
-from interlingua.adapters._engine.verbatim import Items, may_differ, put_back_item
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, state_of
+from interlingua.adapters._engine.verbatim import Items, may_differ
 from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
-from interlingua.adapters._openai.errors import error as read_error
-from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._openai.errors import error
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.calls import call_from_wire, derived_item_id
 from interlingua.adapters.openai_responses.items import (
@@ -19,10 +19,10 @@ from interlingua.adapters.openai_responses.items import (
     turn_to_wire,
 )
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.tables import CALLS_FOR_THE_CALLER, NAME, Reading, Writing
+from interlingua.adapters.openai_responses.tables import CALLS_FOR_THE_CALLER, Reading, Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.errors import InvalidAnswer
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
@@ -68,13 +68,30 @@ def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]
     return Items(sent["content"], "message/content", writing).put_back(items, of)
 
 
+def _read_output(raw: Any, response: Response, reading: Reading) -> None:
+    if type(raw) is not list:
+        raise InvalidAnswer("output must be a list", path="/output", adapter=reading.adapter)
+    content: list[Block] = []
+    takes_part = False
+    reading.among(raw)
+    for position, item in enumerate(raw):
+        try:
+            blocks = answer_item(item, reading, starts=takes_part)
+        except UNREADABLE as problem:
+            raise answers.unreadable(("output", position), reading.endpoint) from problem
+        takes_part = takes_parts(item, blocks)
+        content += blocks
+    reading.must_compare = False  # each item has been compared by itself
+    response["message"] = {"role": "assistant", "content": content}
+
+
 _AROUND: Final = (
     answers.identity("id", lambda response: derived_item_id("resp_", response.get("message"))),
     answers.model("model", ""),
     answers.usage("usage", COUNTS),
 )
 _BESIDE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
-_ANSWER: Final = ItemRow({}, answers.message("output", _write_output), *_AROUND, beside=_BESIDE)
+_ROW: Final = ItemRow({}, answers.message("output", _write_output, _read_output), *_AROUND, beside=_BESIDE)
 _ENVELOPE: Final = ItemRow({}, *_AROUND, beside=_BESIDE)
 """A response without its output."""
 
@@ -89,27 +106,14 @@ def demanded(created: int) -> Wire:
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
-    """Return the body with which this provider would send a response; its own responses are restored.
-
-    `created` is the time of responses that have none, in seconds since 1970.
-    Losses are reported at their place in the response.
-    """
-    response = data_of(answer)
-    return answers.write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
-
-
-def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
-    writing = Writing(response, endpoint, loss)
-    body = write_item(_ANSWER, response, writing, ())
+def _write_beside(response: Response, body: Wire, writing: Writing, created: int) -> None:
     if not writing.same_origin:
-        body = demanded(created) | body
+        body |= demanded(created)
     _end_to_wire(response, body, writing)
     content = response["message"]["content"]
-    written = [block for block in content if block["type"] != "opaque" or endpoint.owns(block)]
-    answers.report_end(response, finish_from_wire(body, written), loss, ())
+    written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
+    answers.report_end(response, finish_from_wire(body, written), writing.loss, ())
     _report_logprobs(response, writing)
-    return put_back_item(response, body, endpoint, [], loss)
 
 
 def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
@@ -153,35 +157,6 @@ def finish_to_wire(response: Response) -> Wire:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(
-    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[types.Response, list[Entry]]:
-    """Read a response. Raises `InvalidAnswer` for an unreadable one, `ProviderError` for an error with status 200."""
-    body = answers.as_object(body, endpoint)
-    output = body.get("output")
-    if output is None and body.get("error"):
-        raise ProviderError(read_error(200, {}, body, endpoint))
-    if not isinstance(output, list):
-        raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)
-    reading = Reading(endpoint, ids)
-    return unwrap_answer_call(read_response(body, read_output(output, reading), reading)), []
-
-
-def read_output(items: list[Any], reading: Reading) -> list[Block]:
-    """Read the blocks of all items of a response."""
-    content: list[Block] = []
-    takes_part = False
-    reading.among(items)
-    for position, item in enumerate(items):
-        try:
-            blocks = answer_item(item, reading, starts=takes_part)
-        except UNREADABLE as problem:
-            raise answers.unreadable(("output", position), reading.endpoint) from problem
-        takes_part = takes_parts(item, blocks)
-        content += blocks
-    return content
-
-
 def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str = "") -> list[Block]:
     """Read the blocks of one item of a response, in which only the model produces items. `canonical` is the id of a
     call that has one already."""
@@ -214,16 +189,13 @@ def takes_parts(item: Wire, blocks: list[Block]) -> bool:
     return is_message(item) and blocks[0].get("value") is not item
 
 
-def read_response(body: Wire, content: list[Block], reading: Reading) -> Response:
-    """Return the response of a body and the blocks of its output."""
-    response: Response = {"message": {"role": "assistant", "content": content}}
+def _read_beside(response: Response, body: Wire, _: Reading) -> None:
+    content = response["message"]["content"]
     response["finish_reason"] = finish_from_wire(body, content)
     if isinstance(raw := answers.inner(body, "incomplete_details").get("reason") or body.get("status"), str):
         response["finish_reason_raw"] = raw
-    answers.read_answer(_ANSWER, None, body, response, reading)
     if probabilities := _logprobs(content):
         response["logprobs"] = {"content": probabilities}
-    return response
 
 
 def _logprobs(content: list[Block]) -> list[Any]:
@@ -263,3 +235,29 @@ def _asks(block: Block, done: set[str]) -> bool:
         return value.get("execution") == "client"
     call_id = value.get("call_id")
     return kind in CALLS_FOR_THE_CALLER and not (isinstance(call_id, str) and call_id in done)
+
+
+# ---------------------------------------------------------------------------------------------------- both directions
+
+
+def _is_error(body: Wire) -> bool:
+    return body.get("output") is None and bool(body.get("error"))
+
+
+ANSWERS: Final = Single(_ROW, None, Writing, error, _is_error, read_beside=_read_beside, write_beside=_write_beside)
+
+
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
+    """Read a response. Raises `InvalidAnswer` for an unreadable one, `ProviderError` for an error with status 200."""
+    return ANSWERS.from_wire(body, Reading(endpoint, ids))
+
+
+def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+    """Return the body with which this provider would send a response; its own responses are restored.
+
+    `created` is the time of responses that have none, in seconds since 1970.
+    Losses are reported at their place in the response.
+    """
+    return ANSWERS.to_wire(answer, endpoint, created)

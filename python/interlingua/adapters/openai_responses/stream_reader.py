@@ -14,7 +14,7 @@ from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.calls import call_from_wire
 from interlingua.adapters.openai_responses.items import is_message
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.responses import COUNTS, answer_item, read_response, takes_parts
+from interlingua.adapters.openai_responses.responses import ANSWERS, COUNTS, answer_item, takes_parts
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -165,7 +165,8 @@ class _Answer(Answer):
         output = response.get("output")
         self._finish_all(output if isinstance(output, list) else [])
         self._count(response)
-        self.complete(read_response(response, self.blocks.in_places(), self.reading), self.blocks.places())
+        whole = ANSWERS.read({**response, "output": []}, self.reading, self.blocks.in_places())
+        self.complete(whole, self.blocks.places())
 
     def _finish_all(self, output: list[Wire]) -> None:
         """End the open items, and the items of the complete response that had no events."""

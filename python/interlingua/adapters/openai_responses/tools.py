@@ -57,7 +57,7 @@ DEFAULT: Final = "functions"
 """The namespace in which the models of the provider see the tools that have none."""
 
 
-def joined(namespace: str, name: str) -> str:
+def full_name(namespace: str, name: str) -> str:
     """Return the canonical name of a tool in a namespace. The default namespace, and one with the tool's own name, add
     nothing."""
     return _prefix(namespace, name) + name
@@ -85,7 +85,7 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
     name under which the namespace is kept. Then the namespace stays whole.
     """
     namespace = space["name"]
-    names = [joined(namespace, tool["name"]) for tool in tools]
+    names = [full_name(namespace, tool["name"]) for tool in tools]
     if len({*names}) != len(names) or not taken.isdisjoint(names):
         return False
     for tool in tools:
@@ -241,7 +241,7 @@ def _not_taken(wire: Wire, taken: set[str]) -> list[Wire]:
                 if not (
                     isinstance(tool, dict)
                     and isinstance(name := tool.get("name"), str)
-                    and joined(space, name) in taken
+                    and full_name(space, name) in taken
                 )
             ]
             return [{**wire, "tools": rest}] if rest else []

@@ -63,7 +63,7 @@ public final class Json {
   public static ObjectNode rest(MessageOrBuilder message) {
     JsonNode found = read((String) message.getField(restField(message)));
     if (found != null && !found.isObject()) {
-      throw new IllegalArgumentException("rest_json is no JSON object");
+      throw new IllegalArgumentException("rest_json must be a JSON object");
     }
     ObjectNode members = found == null ? MAPPER.createObjectNode() : (ObjectNode) found;
     members.properties().removeIf(member -> isSet(message, member.getKey()));
