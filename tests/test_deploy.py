@@ -3,10 +3,16 @@
 import json
 import re
 import shlex
+import ssl
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import yaml
 from typer.main import get_command
 
@@ -49,6 +55,34 @@ def test_the_image_runs_as_a_plain_user_and_is_safe_beyond_it() -> None:
     assert (ROOT / ".dockerignore").read_text().splitlines()[:2] == ["*", "!python"]
     assert all("latest" not in image for image in instructions("FROM"))
     assert "rm -rf /var/lib/apt/lists/*" in DOCKERFILE
+
+
+@pytest.mark.parametrize("secure", [False, True])
+def test_the_health_check_of_the_image_works_with_tls_and_without(secure: bool) -> None:
+    """It fails where nothing serves."""
+    check: list[str] = json.loads(instructions("HEALTHCHECK")[0].partition("CMD ")[2])
+
+    class Health(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/healthz" else 404)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Health)
+    if secure:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    program = check[2].replace("8080", str(server.server_port))
+    with ThreadPoolExecutor() as threads:
+        threads.submit(server.serve_forever)
+        assert subprocess.run([sys.executable, *check[1:2], program], check=False, timeout=30).returncode == 0
+        server.shutdown()
+    server.server_close()
+    gone = subprocess.run([sys.executable, *check[1:2], program], check=False, timeout=30, capture_output=True)
+    assert gone.returncode == 1
 
 
 def test_compose_serves_this_machine_alone() -> None:
