@@ -75,7 +75,7 @@ class Key:
     allow_unpriced: bool = False
     """Whether a key with a budget may use models whose price is not known. Their calls do not count."""
     all_metrics: bool = False
-    """Whether the key sees the metrics of the keys of all tenants."""
+    """Whether the key sees all metrics, and not only those of the keys of its tenant."""
 
     @property
     def principals(self) -> dict[str, str]:
@@ -167,14 +167,15 @@ def read_signing_secret(file: Path) -> bytes:
 def read_keys(file: Path) -> list[Key]:
     """Read the keys of a file. Raises `InvalidRequest` with the path of the error."""
     try:
-        return _keys(json.loads(file.read_bytes()))
+        return keys_of(json.loads(file.read_bytes()))
     except OSError as problem:
         raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
 
 
-def _keys(content: Any) -> list[Key]:
+def keys_of(content: Any) -> list[Key]:
+    """The keys of the content of a file. Raises `InvalidRequest` with the path of the error."""
     rows: Any = content.get("keys") if isinstance(content, dict) else None
     if not isinstance(rows, list):
         raise InvalidRequest('must hold {"keys": [...]}', path="/keys")

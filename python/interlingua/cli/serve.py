@@ -270,13 +270,21 @@ def _access(
     import time
 
     from interlingua.access import Access, keys_of_file, read_signing_secret
+    from interlingua.cli._doubts import doubtful_patterns
     from interlingua.meters import SharedMeters
     from interlingua.proxies import Proxies
 
     if signing_secret is not None and keys is None:
         raise InvalidRequest("--signing-secret needs --keys")
     secret = None if signing_secret is None else read_signing_secret(signing_secret)
-    rows = keys_of_file(keys) if keys is not None else ()
+    rows: Any = ()
+    if keys is not None:
+
+        def check(found: Any) -> None:
+            for message in doubtful_patterns(found, client.registry):
+                logging.getLogger("interlingua.access").warning("%s: %s", keys, message)
+
+        rows = keys_of_file(keys, check)
     meters = None if worker is None else SharedMeters(worker.meters)
     return Access(
         rows,

@@ -25,9 +25,9 @@ block."""
 Decoder = Generator[list[StreamEvent], Any, None]
 """A generator: send it frames, and None at the end of input; it yields the events that each frame completes."""
 
-UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
+UNREADABLE_FRAME: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
 """The exceptions of reading a frame that does not fit its wire."""
-DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta", "tool_use": "tool_use_input_delta"}
+_DELTA_OF: Final = {"text": "text_delta", "thinking": "thinking_delta", "tool_use": "tool_use_input_delta"}
 """The events of the pieces of a block, by its type."""
 DONE: Final = "[DONE]"
 """The data behind the last event of some wires; some servers send it on other wires, too."""
@@ -44,7 +44,7 @@ def string(value: Any) -> str:
 
 
 def patch_members(members: Wire, patch: Wire, apart: Container[str] = (), growing: Container[str] = ()) -> None:
-    """Patch the object `members`: texts and lists that are `growing` are appended, objects are joined, null changes
+    """Patch the object `members`: texts and lists that are `growing` are appended, objects are merged, null changes
     nothing, and any other value replaces the old one. Members that are `apart` are not patched."""
     for name, value in patch.items():
         if name in apart:
@@ -57,13 +57,13 @@ def patch_members(members: Wire, patch: Wire, apart: Container[str] = (), growin
         elif isinstance(before, str) and isinstance(value, str) and name in growing:
             members[name] = before + value
         elif isinstance(before, dict) and isinstance(value, dict):
-            members[name] = joined(before, value)
+            members[name] = merged(before, value)
         elif value is not None:
             members[name] = value
 
 
-def joined(before: Wire, value: Wire) -> Wire:
-    """Join an object with a later one: a member that is absent in the later one keeps its value."""
+def merged(before: Wire, value: Wire) -> Wire:
+    """Merge an object with a later one: a member that is absent in the later one keeps its value."""
     for name in before:
         if name not in value:
             return {**before, **value}
@@ -155,7 +155,7 @@ class Blocks:
     def more(self, index: int, text: str) -> None:
         """Add a piece of a text, of reasoning, or of the arguments of a call. A block of another type has no pieces."""
         block = self.content[index]
-        if text and (kind := DELTAS.get(block["type"])) is not None:
+        if text and (kind := _DELTA_OF.get(block["type"])) is not None:
             event: Event = {"type": kind, "index": index}
             if kind == "tool_use_input_delta":
                 event["id"] = block["id"]
@@ -183,7 +183,7 @@ class Blocks:
             self.emit(end)
         self.emit({"type": "block_stop", "index": index, "block": block})
 
-    def whole(self, block: Block, lane: Lane | None = None, *, silent: bool = False) -> None:
+    def at_once(self, block: Block, lane: Lane | None = None, *, silent: bool = False) -> None:
         """Add a block that arrived at once; its events are those of any other. A call without arguments has a piece
         with `{}`, unless `silent`."""
         match block["type"]:
@@ -244,7 +244,7 @@ class Blocks:
         for part in parts:
             try:
                 content[part.index] = read(part)
-            except UNREADABLE:
+            except UNREADABLE_FRAME:
                 content[part.index] = None
         return [block for block in content if block is not None]
 
@@ -418,7 +418,7 @@ class Answer:
             error.setdefault("provider", self.endpoint.provider)
         try:
             response = self.arrived()
-        except UNREADABLE:  # the response already holds the value that made the frame unreadable
+        except UNREADABLE_FRAME:  # the response already holds the value that made the frame unreadable
             response = None
         if response is not None:
             self.last["response"] = response
@@ -484,7 +484,7 @@ def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
                 answer.finish()
             else:
                 event = answer.take(frame)
-        except UNREADABLE:
+        except UNREADABLE_FRAME:
             due.events = []
             answer.unreadable()
         if event is not None:

@@ -9,6 +9,7 @@ a block ends, it sends the rest, because sources that send blocks whole have no 
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
+from interlingua.adapters._answers.answers import Derive
 from interlingua.adapters._content.calls import as_arguments
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire, arguments_text, data_of
 from interlingua.canonical import json
@@ -96,7 +97,7 @@ class Writer:
         """The deltas of a block that has ended which were not sent in pieces."""
         return ()
 
-    def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:  # noqa: ARG002
+    def at_once(self, block: Block) -> tuple[Wire | None, Wire | None] | None:  # noqa: ARG002
         """For a block that is not sent in pieces: the content of its first frame, and its delta. None if the wire
         cannot represent it."""
         return None
@@ -134,7 +135,7 @@ class Writer:
             for delta in self.rest(open_block):
                 self.send(open_block, delta)
             self.close(open_block)
-        elif (told := self.whole(open_block.block)) is not None:
+        elif (told := self.at_once(open_block.block)) is not None:
             begun, content = told
             self.open(open_block, begun)
             if content is not None:
@@ -156,7 +157,7 @@ class Writer:
 
     def event(self, event: Event) -> list[Any]:
         """The frames of any event."""
-        if event["type"] in DELTAS:
+        if event["type"] in _DELTA_TYPES:
             return self.pieces(event)
         choice: int = event.get("choice") or 0
         if choice and not self._several:
@@ -251,6 +252,12 @@ class Writer:
         return self.frame(open_block.name, json.quoted(text).join(template))
 
 
+def identity_of(event: Event, derive: Derive) -> str:
+    """The id of a response; one that is derived if the event with which it begins has none."""
+    given: str | None = event.get("response_id")
+    return given or derive({"id": event.get("message_id"), "model": event.get("model")})
+
+
 def model_of(event: Event, endpoint: Endpoint) -> str | None:
     """The model of a response, as its provider names it; the endpoint's model if the event names none."""
     model: str | None = event.get("model")
@@ -274,7 +281,7 @@ def refuse_event(problem: Exception, event: Any) -> NoReturn:
     raise InvalidRequest(message, path="") from problem
 
 
-DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
+_DELTA_TYPES: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
 _PROSE: Final = frozenset(("text", "thinking"))
 
 
@@ -291,7 +298,7 @@ def encoded(writer: Writer, places: str = "") -> "Encoder[Any]":
     try:
         while event is not None:
             due = event
-            if event["type"] in DELTAS and not turns.waiting:
+            if event["type"] in _DELTA_TYPES and not turns.waiting:
                 event = yield writer.pieces(event)
                 continue
             written: list[Any] = []

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._engine.items import report_not_written
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._requests.members import whole
+from interlingua.adapters._requests.members import whole_number
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 
@@ -61,7 +61,7 @@ def count(value: Any) -> int | None:
     if value is None:
         return None
     if type(value) is not int:
-        value = int(value) if type(value) is str and value.isdecimal() and len(value) < 20 else whole(value)
+        value = int(value) if type(value) is str and value.isdecimal() and len(value) < 20 else whole_number(value)
     return value if value is not None and value >= 0 else None
 
 

@@ -28,7 +28,7 @@ class ClaudeWriter(Writer):
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire], writing: Writing) -> None:
         super().__init__(endpoint, deltas)
         self.message_begun = False
-        writing.same_origin = writing.whole = writing.answering = True
+        writing.same_origin = writing.untouched = writing.answering = True
 
     def begin_message(self) -> None:
         """Begin the message, unless it has begun."""

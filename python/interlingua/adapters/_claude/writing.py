@@ -87,7 +87,7 @@ class Writing(_turns.Writing):
         first."""
         if not self.marks:
             return
-        surplus = 0 if self.whole else len(self.marks) + self.marks_beside - MAX_CACHE_MARKS
+        surplus = 0 if self.untouched else len(self.marks) + self.marks_beside - MAX_CACHE_MARKS
         short = False
         for item, where, to in self.marks:
             mark = item[self._mark_name]

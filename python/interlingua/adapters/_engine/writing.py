@@ -111,7 +111,7 @@ class Writing:
     - `same_origin`: the source came from this wire, so it is spelt as it was read.
     - `same_model`: and it is sent to the model that it was written for.
     - `answering`: a response is written.
-    - `whole`: a response that came from this wire is written; nothing of it is repaired. In a request, rules apply only
+    - `untouched`: a response that came from this wire is written; nothing of it is repaired. In a request, rules apply only
       to the members that were edited (`same`, `verbatim`).
     - `encoding`: how the source was spelt.
     - `folds_custom`: tools that take free text are written as functions.
@@ -136,7 +136,7 @@ class Writing:
         "loss",
         "same_origin",
         "source",
-        "whole",
+        "untouched",
     )
 
     def __init__(
@@ -157,7 +157,7 @@ class Writing:
         self.same_model = self._read.same_model
         self.encoding: dict[str, Any] = self._read.encoding
         self.answering = "message" in source
-        self.whole = self.answering and self.same_origin
+        self.untouched = self.answering and self.same_origin
         self.folds_custom = True
         self.marks_definitions = False
         self._tool_names = tool_names.of(endpoint.dialect)
@@ -228,11 +228,11 @@ class Writing:
     def same(self, *members: str) -> bool:
         """Whether members of the request are as they were read from this wire; its provider then validates them, not
         the writer."""
-        return self.whole or self._read.same(*members)
+        return self.untouched or self._read.same(*members)
 
     def verbatim(self, *members: str) -> bool:
         """Whether members are as they were read, and are sent to the model for which they were written."""
-        return self.whole or self._read.verbatim(*members)
+        return self.untouched or self._read.verbatim(*members)
 
     @property
     def from_another(self) -> bool:
@@ -355,7 +355,7 @@ class Writing:
         """
         wire = self._names.get(name)
         if wire is None:
-            wire = self._names[name] = name if self.whole or self._tool_names.fit(name) else self._rewritten(name)
+            wire = self._names[name] = name if self.untouched or self._tool_names.fit(name) else self._rewritten(name)
         return wire
 
     def written_tool_name(self, name: str, path: Path) -> str:
@@ -371,7 +371,7 @@ class Writing:
 
     def had_twice(self, name: str) -> bool:
         """Whether two tools had this name when they were read."""
-        return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
+        return self.untouched or (self.same_origin and name in (self.encoding.get("again") or ()))
 
     def _rewritten(self, name: str) -> str:
         if self._unused is None:

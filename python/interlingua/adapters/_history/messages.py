@@ -252,18 +252,18 @@ def result_parts(
 # ---------------------------------------------------------------------------------------------------- members of a message
 
 
-def joined(texts: list[tuple[int, str]]) -> str:
+def joined_texts(texts: list[tuple[int, str]]) -> str:
     """Join texts, each given with the position of its block. The texts of neighbouring blocks are joined directly,
     others with a blank line between them."""
-    whole, before = "", -1
+    found, before = "", -1
     for index, text in texts:
-        whole += text if before in (-1, index - 1) else f"\n\n{text}"
+        found += text if before in (-1, index - 1) else f"\n\n{text}"
         before = index
-    return whole
+    return found
 
 
-def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writing) -> list[tuple[int, Any]]:
-    """Report the texts of several blocks that are one text (`whole`) on the wire, in the place of the first; return
+def as_one(placed: list[tuple[int, Any]], text: str, path: Path, writing: Writing) -> list[tuple[int, Any]]:
+    """Report the texts of several blocks that are one `text` on the wire, in the place of the first; return
     that one.
 
     `path` is that of the content. The report drops the other blocks, so entries that name those must come before it."""
@@ -271,7 +271,7 @@ def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writi
         return placed
     (first, value), *others = placed
     why = "texts in this place are one text on the wire"
-    writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", why)
+    writing.loss.replace((*path, first, "text"), text, "merged_turn", "representation", why)
     for index, _ in others:
         writing.loss.drop((*path, index), "merged_turn", "representation", why)
     return [(first, value)]

@@ -93,7 +93,7 @@ def arranged(
     """
     if in_order(messages, first, by_turn=by_turn):
         return range(first, len(messages))
-    if writing.whole:
+    if writing.untouched:
         return list(range(first, len(messages)))
     as_read = as_read and writing.same_origin
     windows = list(_windows(messages, first, by_turn=by_turn))

@@ -77,7 +77,7 @@ def detail(words: Container[str] = DETAILS, instead: str | None = None, *, soft:
         wished = block.get("detail")
         if wished is None:
             return ABSENT
-        if wished in words or writing.whole:
+        if wished in words or writing.untouched:
             return wished
         where, message = (*path, "detail"), "the wire does not have this value of detail"
         if instead is None:
@@ -158,7 +158,7 @@ class CacheMark:
                 loss.drop(path, "limit_exceeded", "weakened", f"the wire accepts {MOST_BREAKPOINTS} cache marks")
                 return
             writing.breakpoints += 1
-            if not (ttl is None or ttl in _TTLS or writing.whole):
+            if not (ttl is None or ttl in _TTLS or writing.untouched):
                 loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not support this time to live")
                 ttl = None
         wire[name] = {**_MARKS[name]} if ttl is None else {**_MARKS[name], "ttl": ttl}

@@ -100,7 +100,7 @@ class Body:
         for place, kept in spellings.items():
             if "written" not in kept:
                 continue
-            if writing.whole or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss):
+            if writing.untouched or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss):
                 same.append(place)
             else:
                 edited.update(self._covered_by(place))

@@ -45,7 +45,7 @@ class Kind:
     ANYTHING: Final = "any value"
 
 
-def whole(value: Any) -> int | None:
+def whole_number(value: Any) -> int | None:
     """Return a JSON number as a whole number, in whatever spelling (100.0 is 100); None for any other value."""
     if type(value) is int:
         return value
@@ -74,7 +74,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    number = whole(value)
+    number = whole_number(value)
     return number is not None and number >= 0
 
 
@@ -85,7 +85,7 @@ FITS: Final[dict[str, Callable[[Any], bool]]] = {
     Kind.SWITCH: lambda value: type(value) is bool,
     Kind.SWITCH_OR_TEXT: lambda value: type(value) is bool or type(value) is str,
     Kind.NUMBER: is_number,
-    Kind.INTEGER: lambda value: whole(value) is not None,
+    Kind.INTEGER: lambda value: whole_number(value) is not None,
     Kind.COUNT: _is_count,
     Kind.LIST: lambda value: type(value) is list,
     Kind.OBJECT: lambda value: type(value) is dict,
@@ -235,7 +235,7 @@ class Members(Generic[R]):
         if row.as_text and type(value) is str:
             value = _number_in(value)
         if kind in WHOLE:
-            value = whole(value)
+            value = whole_number(value)
             if value is None or (kind != Kind.INTEGER and value < 0):
                 return False
         elif not (type(value) is dict if type(kind) is dict else FITS[kind](value)):

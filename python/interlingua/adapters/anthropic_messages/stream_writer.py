@@ -1,15 +1,14 @@
 """Write streams: a block ends before the next begins."""
 
-import hashlib
 from typing import Any, Final
 
-from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded, model_of
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded, identity_of, model_of
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._engine.kit import Event, Wire, arguments_text
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
-from interlingua.adapters.anthropic_messages.responses import ANSWERS, COUNTS, to_wire_response
+from interlingua.adapters.anthropic_messages.responses import ANSWERS, COUNTS, answer_id, to_wire_response
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -71,12 +70,8 @@ class _Writer(claude.ClaudeWriter):
 
     def start(self, event: Event) -> None:
         """Prepare the start of the message, without its usage."""
-        identity = event.get("response_id")
-        if identity is None:
-            seed = f"{event.get('message_id', '')}\0{event.get('model') or ''}".encode()
-            identity = "msg_" + hashlib.sha256(seed).hexdigest()[:24]
         self.message = {
-            "id": identity,
+            "id": identity_of(event, answer_id),
             "type": "message",
             "role": "assistant",
             "model": model_of(event, self.endpoint) or "unknown",
@@ -143,7 +138,7 @@ class _Writer(claude.ClaudeWriter):
             return [{"type": "signature_delta", "signature": signature}]
         return []
 
-    def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
+    def at_once(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
         """Return a block of the provider that is written whole, and a delta with the input if it is a call of the provider's tool."""
         bare = {name: value for name, value in block.items() if name != "cache"}
         wire = self.writing.or_placeholder(block_to_wire, bare, ASSISTANT, ()) if block["type"] in _LATE else None

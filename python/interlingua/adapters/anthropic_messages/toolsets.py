@@ -42,7 +42,7 @@ class Toolset:
     def __init__(self, kind: str, entry: Item) -> None:
         self.kind = kind
         self.name: str = entry["toolset"]
-        self.members: dict[str, Item] = {joined(self.name, member["name"]): member for member in entry["members"]}
+        self.members: dict[str, Item] = {full_name(self.name, member["name"]): member for member in entry["members"]}
         self.row = ItemRow({"type": kind}, mark=CACHE, beside=(*_OF_MEMBER,))
 
     def enabled(self, configs: Any) -> list[str]:
@@ -72,7 +72,7 @@ def _is_enabled(member: Item, configs: Any) -> bool:
     return bool(member.get("enabled", True) if switch is None else switch)
 
 
-def joined(toolset: str, member: str) -> str:
+def full_name(toolset: str, member: str) -> str:
     """Return the canonical name of a tool of a set."""
     return toolset + _BETWEEN + member
 
@@ -122,7 +122,7 @@ def read_name(raw: Any, call: Item, reading: Reading) -> None:
     if not isinstance(raw, str) or raw not in _NAMES:
         raise TypeError(NAME)
     if "name" in call:
-        call["name"] = joined(raw, call["name"])
+        call["name"] = full_name(raw, call["name"])
         keep_spelling(call["provider_state"], TOOLSET, raw)
         reading.toolsets[call["provider_state"]["id"]] = raw
 

@@ -96,7 +96,7 @@ class _Writer(claude.ClaudeWriter):
             deltas.append({"reasoningContent": {"signature": signature}})
         return deltas
 
-    def whole(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
+    def at_once(self, block: Event) -> tuple[Wire | None, Wire | None] | None:
         """Return the start and the only delta of any other block."""
         match self._wire(block):
             case {"reasoningContent": {"redactedContent": data}}:

@@ -19,7 +19,7 @@ from interlingua.adapters._history.messages import (
     as_one,
     finish,
     fold_role,
-    joined,
+    joined_texts,
     other_members,
     plain_message,
     read_messages,
@@ -301,7 +301,7 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wi
     if parts or (writing.answering and not calls):
         wire["content"] = _content([part for _, part in parts], answer=writing.answering)
     if plan:
-        wire[PLAN] = joined(plan)
+        wire[PLAN] = joined_texts(plan)
         members[PLAN] = plan = as_one(plan, wire[PLAN], path, writing)
     if calls:
         wire["tool_calls"] = [call for _, call in members["tool_calls"]]

@@ -16,7 +16,7 @@ from interlingua.adapters._requests.members import (
     Kind,
     Members,
     one_of,
-    whole,
+    whole_number,
 )
 from interlingua.adapters._requests.reasoning import wish_writer
 from interlingua.adapters._requests.requests import (
@@ -110,7 +110,7 @@ def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
         return None
     if "token_budget" not in thinking:
         return {"mode": thinking["type"]}
-    budget = whole(thinking["token_budget"])
+    budget = whole_number(thinking["token_budget"])
     return None if budget is None or budget < 0 else {"mode": thinking["type"], "budget_tokens": budget}
 
 

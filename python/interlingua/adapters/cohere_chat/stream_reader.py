@@ -154,7 +154,7 @@ class _Answer(Answer):
             self._continue(part)
             self.blocks.grow(part, raw.get(kind, ""))
         else:
-            self.blocks.whole(_read_one({"content": [raw]}, self.endpoint), lane)
+            self.blocks.at_once(_read_one({"content": [raw]}, self.endpoint), lane)
         return part
 
     def _continue(self, part: _Part) -> None:
@@ -212,7 +212,7 @@ class _Answer(Answer):
         part = self._part("tool_use", raw, lane)
         if block["type"] != "tool_use":
             part.kind = "ended"
-            self.blocks.whole(block, lane)
+            self.blocks.at_once(block, lane)
             return
         self.blocks.begin({**block, "input": {}}, lane)
         self.blocks.grow(part, function.get("arguments") or "")

@@ -9,7 +9,7 @@ reason, or if the prompt was blocked.
 import re
 from typing import Any, ClassVar, Final
 
-from interlingua.adapters._answers.stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed, joined
+from interlingua.adapters._answers.stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed, merged
 from interlingua.adapters._engine.kit import Wire, arguments_text, within
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
@@ -81,7 +81,7 @@ class _Answer(Answer):
         if usage == before:
             return
         if type(before) is dict and type(usage) is dict:
-            usage = joined(before, usage)
+            usage = merged(before, usage)
         self.body[_USAGE] = usage
         if type(usage) is dict and not within(usage, _NO_COUNTS):
             self.usage(COUNTS.read(usage, self.endpoint))
@@ -186,7 +186,7 @@ class _Choice(Blocks):
                 begun = self.current = _Call(block["input"], self.begin({**block, "input": {}}))
                 self._continue(begun, call)
             else:
-                self.whole(block_from_part(part, MODEL, self.reading), silent=True)
+                self.at_once(block_from_part(part, MODEL, self.reading), silent=True)
 
     def _continue(self, open_call: _Call, call: Wire) -> None:
         """Apply more of a call; a call that does not state that it continues is complete."""

@@ -19,7 +19,7 @@ from interlingua.adapters._history.messages import (
     finish,
     first_call,
     fold_role,
-    joined,
+    joined_texts,
     misplaced,
     no_place,
     other_members,
@@ -207,7 +207,7 @@ def _joined(
             report_empty(index, path, writing)
     if len(kept) < 2:
         return kept
-    whole = joined(kept) if goes_on else "\n\n".join([text for _, text in kept])
+    whole = joined_texts(kept) if goes_on else "\n\n".join([text for _, text in kept])
     as_one(kept, whole, path, writing)
     return [(kept[0][0], whole)]
 

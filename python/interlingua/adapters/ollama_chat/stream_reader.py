@@ -82,7 +82,7 @@ class _Answer(Answer):
 
     def _whole(self, block: dict[str, Any], member: int) -> None:
         self.blocks.pause()
-        self.blocks.whole(block, (member, len(self.blocks.content)))
+        self.blocks.at_once(block, (member, len(self.blocks.content)))
 
     # -- the end
 

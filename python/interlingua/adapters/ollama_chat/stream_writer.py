@@ -58,7 +58,7 @@ class _Writer(Writer):
         """Return the line of a piece."""
         return None, self._line(delta)
 
-    def whole(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
+    def at_once(self, block: Block) -> tuple[Wire | None, Wire | None] | None:
         """Return the line of a block that is not text: it is written at once."""
         if block["type"] == "tool_use":
             return None, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]}

@@ -21,7 +21,7 @@ from interlingua.adapters._engine.spelling import read_elements
 from interlingua.adapters._history.messages import OF_THINKING, no_place, report_beside
 from interlingua.adapters._openai.members import effort
 from interlingua.adapters._openai.parts import INDEX
-from interlingua.adapters._requests.members import Members, whole
+from interlingua.adapters._requests.members import Members, whole_number
 from interlingua.adapters._requests.reasoning import wish_writer
 from interlingua.adapters.openai_chat.tables import Kept, Writing
 from interlingua.canonical.loss import Path
@@ -392,5 +392,5 @@ def _meaning(setting: Setting, value: Any) -> Any:
         return known[0] if known else None
     if setting.member == "effort":
         return value if type(value) is str else None
-    budget = whole(value)
+    budget = whole_number(value)
     return budget if budget is not None and budget >= 0 else None

@@ -33,7 +33,7 @@ from interlingua.adapters._requests.members import (
     number_of_answers,
     one_of,
     report_absent,
-    whole,
+    whole_number,
     within,
     within_limit,
 )
@@ -208,7 +208,7 @@ def _read_if_there(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_seed(name: str, value: Any, members: Members[Reading]) -> bool:
-    seed = whole(value)
+    seed = whole_number(value)
     if seed is None or members.endpoint.dialect.get("seed_name", "seed") != name:
         return False
     members.request["seed"] = seed
@@ -217,7 +217,7 @@ def _read_seed(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
     beside = name == "max_tokens" and members.body.get("max_completion_tokens") is not None
-    limit = whole(value)
+    limit = whole_number(value)
     if limit is None or limit < 0 or beside:
         return False
     members.request["max_output_tokens"] = limit

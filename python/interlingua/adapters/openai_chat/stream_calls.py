@@ -176,7 +176,7 @@ class Calls:
             if call.has_begun():
                 self._blocks.end(call.index, call.read(self._reading))
             else:
-                self._blocks.whole(call.read(self._reading), (_CALLS_LANE, self.all.index(call)))
+                self._blocks.at_once(call.read(self._reading), (_CALLS_LANE, self.all.index(call)))
         self.open = []
         self._counted = {}
 

@@ -229,7 +229,7 @@ class Choice(Blocks):
             self.pause()
             parts.append(part)
             block = keep_member(part_from_wire(part, self.reading), PART, self.reading)
-            self.whole(block, (_CONTENT_LANE, len(parts) - 1))
+            self.at_once(block, (_CONTENT_LANE, len(parts) - 1))
 
     def _think(self, text: str, part: Wire, last: Wire | None, parts: list[Wire]) -> None:
         """Process a part of plain-text reasoning."""
@@ -265,7 +265,7 @@ class Choice(Blocks):
                 self.open("redacted", begun, lane, lane)
         else:
             self.pause()
-            self.whole(detail_from_wire(detail, self.reading), lane)
+            self.at_once(detail_from_wire(detail, self.reading), lane)
 
     def _which_detail(self, item: Wire) -> int:
         """Return the number of the detail that an item continues, or of a new one."""
@@ -309,7 +309,7 @@ class Choice(Blocks):
         if media and not any(lane[0] == _IMAGES_LANE for lane in self.lanes):
             message = answer_from_wire({"role": "assistant", "content": None, **media}, self.reading)
             for block in message["content"]:
-                self.whole(block, (_IMAGES_LANE, len(self.content)))
+                self.at_once(block, (_IMAGES_LANE, len(self.content)))
 
     def _cite_late(self) -> None:
         """Stream annotations of a text that has already ended as one more piece of it."""
@@ -319,7 +319,7 @@ class Choice(Blocks):
             block: Block = {"type": "text", "text": ""}
             self._cite(block)
             if block.get("citations") != last.get("citations"):
-                self.whole(block, self.lanes[texts[-1]])
+                self.at_once(block, self.lanes[texts[-1]])
 
     def _message(self) -> Wire:
         """Return the message so far, as a complete response would have it. Next to calls, empty content is null."""

@@ -8,7 +8,7 @@ still opens new blocks. The response is not complete before `[DONE]`, because us
 
 from typing import Any, Final
 
-from interlingua.adapters._answers.stream_reader import UNREADABLE, Answer, Decoder, Part, decoded
+from interlingua.adapters._answers.stream_reader import UNREADABLE_FRAME, Answer, Decoder, Part, decoded
 from interlingua.adapters._engine.kit import Wire, within
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._openai.errors import error as read_error
@@ -143,7 +143,7 @@ class _Answer(Answer):
         response = self.partial([])
         try:
             answers = [choice.arrived() for choice in self.in_order()]
-        except UNREADABLE:
+        except UNREADABLE_FRAME:
             return response
         if answers:
             response |= answers[0]

@@ -27,7 +27,7 @@ from interlingua.adapters.openai_responses.built_in import (
 )
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import Reading, Writing
-from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, as_function, joined, name_in_namespace
+from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, as_function, full_name, name_in_namespace
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------------- ids of items
@@ -103,7 +103,7 @@ def _read_namespace(raw: Any, block: Block, reading: Reading) -> None:
         reading.must_compare = True
         return
     reading.names.add(block["name"])
-    block["name"] = joined(raw, block["name"])
+    block["name"] = full_name(raw, block["name"])
     keep_spelling(block["provider_state"], NAMESPACE, raw)
 
 
