@@ -16,7 +16,6 @@ from interlingua.adapters._content.tools import (
     Tool,
     is_plain,
     of_provider,
-    refuse_second,
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
@@ -217,21 +216,15 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Of:
             return None if run is None else toolsets.set_to_wire(request["tools"], run, writing)
         return _tool_to_wire(tool, writing, path)
 
-    wires, of = write_tools(request, writing, write, _read_definition)
+    wires, of = write_tools(request, writing, write, _read_definition, one_name_each=True)
     if sets:
         of = [sets.get(positions[0], positions) for positions in of]
-    names: set[str] = set()
     strict: Demands | None = None
     for wire, positions in zip(wires, of, strict=True):
-        path: Path = ("tools", positions[0])
-        if type(name := wire.get("name")) is str:
-            refuse_second(name, names, writing, path)
-        for position in sets.get(positions[0], ()):  # a toolset has no name
-            refuse_second(request["tools"][position]["name"], names, writing, ("tools", position))
         if wire.get("strict") is True and "input_schema" in wire:
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
-            strict = _strict_to_wire(wire, strict, writing, path)
+            strict = _strict_to_wire(wire, strict, writing, ("tools", positions[0]))
     toolsets.report_expanded(request["tools"], wires, of, writing)
     if wires or not request["tools"]:
         body["tools"] = wires
@@ -265,11 +258,10 @@ _DEMANDED: Final = (
 
 def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     """Write a tool that was read as a built-in tool; return None if it is an ordinary function now."""
-    encoding = writing.encoding_of(tool)
-    client_run = _CLIENT_RUN.get(encoding[built_in.BUILT_IN]) if built_in.BUILT_IN in encoding else None
-    if client_run is None or not client_run.is_still(tool, encoding):
+    client_run = built_in.definition_of(tool, _CLIENT_RUN, writing)
+    if client_run is None:
         return None
-    return client_run.put_back(item_to_wire(client_run.row, tool, writing, path), encoding)
+    return client_run.put_back(item_to_wire(client_run.row, tool, writing, path), tool, writing)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:

@@ -9,8 +9,7 @@ from interlingua.adapters._content.tools import (
     DESCRIPTION,
     TOOL_ELSEWHERE,
     Tool,
-    refuse_second,
-    unreadable_function,
+    read_tool,
     write_tools,
 )
 from interlingua.adapters._engine.items import (
@@ -19,7 +18,6 @@ from interlingua.adapters._engine.items import (
     by_rule,
     inside,
     opaque,
-    read_item,
     tool_name,
     write_item,
 )
@@ -56,13 +54,7 @@ _CALL: Final = ItemRow({"type": "function"}, inside("function", ItemRow({}, _NAM
 
 def tool_from_wire(tool: Any, reading: Reading) -> Tool:
     """Read a tool. A tool that is not a readable function is kept whole as a tool of the provider."""
-    try:
-        return read_item(_TOOL, tool, {}, reading)
-    except (KeyError, TypeError):
-        if type(tool) is not dict:
-            raise
-    reading.must_compare = True
-    return unreadable_function(tool, reading.endpoint)
+    return read_tool(_TOOL, tool, reading)
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
@@ -72,16 +64,14 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     none = (request.get("tool_choice") or NOTHING).get("type") == "none" and writing.refuses("tool_choice")
     offered = () if none else may_be_called(request)
     row = _STRICT_TOOL if (strict := _can_be_strict(tools, writing)) else _TOOL
-    names: set[str] = set()
 
     def write(tool: Tool, writing: Writing, path: Path) -> Wire:
-        refuse_second(tool["name"], names, writing, path)
         return write_item(row, tool, writing, path)
 
     def seen(definition: Wire, writing: Writing) -> Tool:
         return tool_from_wire(definition, writing.reader())
 
-    written, of = write_tools(request, writing, write, seen, offered)
+    written, of = write_tools(request, writing, write, seen, offered, one_name_each=True)
     written = Items(tools, "tools", writing).settled(written, of, read)
     if written:
         body["tools"] = written

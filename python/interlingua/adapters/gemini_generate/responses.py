@@ -14,7 +14,7 @@ from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, 
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, part_to_wire
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
-from interlingua.canonical import json, types
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Path, difference
@@ -199,9 +199,12 @@ def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
     return ABSENT
 
 
-def answer_id(response: Response) -> str:
+def answer_id(message: Block) -> str:
     """Return an id for a response that has none: that of its message, else one derived from its message."""
-    return response["message"].get("id") or answers.derived_id("", json.dumps(response["message"]), 22)
+    return message.get("id") or _DERIVED(message)
+
+
+_DERIVED: Final = answers.derived_id("", 22)
 
 
 _END: Final = answers.by_rule("finishReason", ("finish_reason_raw",), str, _write_end)

@@ -59,12 +59,6 @@ completion."""
 # ---------------------------------------------------------------------------------------------------- the rows
 
 
-def answer_id(response: Mapping[str, Any]) -> str:
-    """Return an id for a response that has none."""
-    seed = response.get("message", {}).get("id") or repr(response.get("message"))
-    return answers.derived_id("chatcmpl-", seed.encode("utf-8", "surrogatepass"))
-
-
 def _read_message(raw: Any, choice: Response, reading: Reading) -> None:
     if raw is None:
         return  # this is unusual
@@ -106,6 +100,7 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
 
 
 _NONE: Final[frozenset[str]] = frozenset()
+answer_id: Final = answers.derived_id("chatcmpl-")
 _AROUND: Final = (
     answers.identity("id", answer_id),
     answers.model("model", ""),

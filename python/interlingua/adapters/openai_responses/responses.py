@@ -11,7 +11,7 @@ from interlingua.adapters._engine.verbatim import Items, may_differ
 from interlingua.adapters._history.messages import OF_MESSAGE, report_rest
 from interlingua.adapters._openai.errors import error
 from interlingua.adapters.openai_responses.built_in import ran
-from interlingua.adapters.openai_responses.calls import call_from_wire, derived_item_id
+from interlingua.adapters.openai_responses.calls import call_from_wire
 from interlingua.adapters.openai_responses.items import (
     is_message,
     is_of_others,
@@ -85,8 +85,9 @@ def _read_output(raw: Any, response: Response, reading: Reading) -> None:
     response["message"] = {"role": "assistant", "content": content}
 
 
+answer_id: Final = answers.derived_id("resp_", 32)
 _AROUND: Final = (
-    answers.identity("id", lambda response: derived_item_id("resp_", response.get("message"))),
+    answers.identity("id", answer_id),
     answers.model("model", ""),
     answers.usage("usage", COUNTS),
 )

@@ -3,13 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import (
+    NO_ANSWER,
+    TEXT,
+    Encoder,
+    OpenBlock,
+    Writer,
+    encoded,
+    identity_of,
+    model_of,
+)
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire
 from interlingua.adapters._openai.errors import error_in_stream
 from interlingua.adapters.openai_responses.calls import derived_item_id, is_built_in
 from interlingua.adapters.openai_responses.items import turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import (
+    answer_id,
     around_to_wire,
     demanded,
     finish_from_wire,
@@ -90,7 +100,7 @@ class _Writer(Writer):
 
     def start(self, event: Event) -> None:
         """Write the response without output."""
-        self.writing.identity = event.get("response_id") or derived_item_id("resp_", event.get("message_id"))
+        self.writing.identity = identity_of(event, answer_id)
         self.head = {"id": self.writing.identity, **demanded(self.created), "output": [], "usage": None}
         self.head["model"] = model_of(event, self.endpoint) or ""  # clients require it
         self._put("response.created", response={**self.head, "status": _STARTED})
