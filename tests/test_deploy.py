@@ -3,10 +3,13 @@
 import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import yaml
 from typer.main import get_command
 
@@ -67,8 +70,8 @@ def test_compose_serves_this_machine_alone() -> None:
     assert command[command.index("--http-port") + 1] == port
 
 
-def test_the_dashboard_asks_for_counters_that_there_are() -> None:
-    """With labels that they have."""
+def test_the_dashboard_and_the_alerts_ask_for_counters_that_there_are() -> None:
+    """With labels that they have; what is to be done is told of each alert."""
     metrics = Metrics()
     metrics.begin()
     loss = [{"op": "drop", "path": "/a", "code": "x", "severity": "lost", "message": "m"}]
@@ -87,6 +90,10 @@ def test_the_dashboard_asks_for_counters_that_there_are() -> None:
             request_loss=loss,
         )
     )
+    failed = Call("2", "t", "k", "openai_chat", "now", category="overloaded", usage={"input_tokens": 1})
+    failed.attempts = [{"model": "a:b", "category": "overloaded"}]
+    metrics.begin()
+    metrics.end(failed)
     metrics.refused("openai_chat", "authentication")
     metrics.cooldown({"type": "unavailable", "name": "a:b", "reason": "failures"})
     text = metrics.text().decode()
@@ -94,11 +101,46 @@ def test_the_dashboard_asks_for_counters_that_there_are() -> None:
     dashboard = json.loads((ROOT / "deploy" / "grafana" / "gateway.json").read_text())
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     assert len(expressions) >= 12
+    alerts = yaml.safe_load((ROOT / "deploy" / "alerts.yml").read_text())
+    (group,) = alerts["groups"]
+    expressions += [rule["expr"] for rule in group["rules"]]
+    guide = (ROOT / "deploy" / "operating.md").read_text()
+    assert all(f"`{rule['alert']}`" in guide for rule in group["rules"])
     for expression in expressions:
         for name in re.findall(r"interlingua_\w+", expression):
             assert name in known, name
             labels = re.search(rf"^{name}\{{(.*?)\}}", text, re.MULTILINE)
             asked = re.findall(r"by \(([\w, ]+)\)", expression)
-            for label in asked[0].split(", ") if asked else []:
+            chosen = re.findall(rf"{name}\{{(\w+)[=!]", expression)
+            for label in [*(asked[0].split(", ") if asked else []), *chosen]:
                 assert labels is not None
                 assert f'{label}="' in labels[1], (name, label)
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_the_health_check_asks_over_http_and_tls(encrypted: bool, tmp_path: Path) -> None:
+    """The command of the image, with another port."""
+    authority = trustme.CA()
+    mine = authority.issue_cert("localhost")
+    mine.private_key_and_cert_chain_pem.write_to_path(tmp_path / "both.pem")
+    tls = ["--tls-cert", str(tmp_path / "both.pem"), "--tls-key", str(tmp_path / "both.pem")] if encrypted else []
+    command = [
+        sys.executable,
+        "-m",
+        "interlingua",
+        "serve",
+        "--replay",
+        "--json",
+        "--no-grpc",
+        "--http-port",
+        "0",
+        *tls,
+    ]
+    check = json.loads(instructions("HEALTHCHECK")[-1].partition(" CMD ")[2])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        port = json.loads(server.stdout.readline())["http_port"]
+        script = check[2].replace(":8080/", f":{port}/")
+        assert subprocess.run([sys.executable, *check[1:2], script], check=False).returncode == 0
+        server.terminate()
+    assert subprocess.run([sys.executable, *check[1:2], script], capture_output=True, check=False).returncode != 0

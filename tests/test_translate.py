@@ -11,6 +11,7 @@ import pytest
 
 from interlingua import (
     CannotAdapt,
+    InterlinguaError,
     InvalidAnswer,
     InvalidRequest,
     InvalidWire,
@@ -31,6 +32,7 @@ from interlingua import (
     router,
     translate,
     visible,
+    write_error,
     write_response,
     write_stream,
 )
@@ -524,3 +526,13 @@ def test_warnings_go_to_a_logger_that_is_silent_by_default() -> None:
     code = f"import interlingua; print(len(interlingua.adapt({REQUEST!r}, 'openai_chat').loss))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+@pytest.mark.parametrize("wire", ["anthropic_messages", "bedrock_converse", "cohere_chat", "ollama_chat"])
+def test_the_place_of_an_error_is_written_once(wire: str) -> None:
+    """Before the sentence, which names the member again (spec/8-errors.md#foreign-path)."""
+    with pytest.raises(InterlinguaError) as refused:
+        read_request(b'{"model": "m", "max_tokens": 1, "messages": "hello"}', wire)
+    assert refused.value.path == "/messages"
+    written, _ = write_error(refused.value, wire)
+    assert b"messages: must be a list" in json.dumps(written["body"])

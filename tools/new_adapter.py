@@ -40,7 +40,7 @@ MODULES: dict[str, tuple[tuple[str, ...], str]] = {
     "tools": ((), "tools and tool choice, both ways; `_content.schema` fits JSON Schema to what the wire accepts"),
     "responses": (
         ("from_wire_response", "to_wire_response"),
-        "the whole response, both ways, with usage and finish reason",
+        "the whole response, both ways, with usage and finish reason, over `_answers.single` or `_answers.choices`",
     ),
     "stream_reader": (("stream_decoder",), "frames in, events out, over `_answers.stream_reader`"),
     "stream_writer": (

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.meters import Bucket, Meter, Meters, OwnMeters
+from interlingua.proxies import Proxies
 from interlingua.refusals import (
     Refused,
     budget_spent,
@@ -74,7 +75,7 @@ class Key:
     allow_unpriced: bool = False
     """Whether a key with a budget may use models whose price is not known. Their calls do not count."""
     all_metrics: bool = False
-    """Whether the key sees the metrics of the keys of all tenants."""
+    """Whether the key sees all metrics, and not only those of the keys of its tenant."""
 
     @property
     def principals(self) -> dict[str, str]:
@@ -166,14 +167,15 @@ def read_signing_secret(file: Path) -> bytes:
 def read_keys(file: Path) -> list[Key]:
     """Read the keys of a file. Raises `InvalidRequest` with the path of the error."""
     try:
-        return _keys(json.loads(file.read_bytes()))
+        return keys_of(json.loads(file.read_bytes()))
     except OSError as problem:
         raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
 
 
-def _keys(content: Any) -> list[Key]:
+def keys_of(content: Any) -> list[Key]:
+    """The keys of the content of a file. Raises `InvalidRequest` with the path of the error."""
     rows: Any = content.get("keys") if isinstance(content, dict) else None
     if not isinstance(rows, list):
         raise InvalidRequest('must hold {"keys": [...]}', path="/keys")
@@ -351,7 +353,7 @@ class Access:
 
     `keys` do not change, or are those of a file (`keys_of_file`). `clock` gives seconds, `now` the time of day. Limits
     and budgets live as long as `meters` do, by default as long as this object, also when the keys are read again. With
-    a `signing_secret`, a key may also be shown by a signature.
+    a `signing_secret`, a key may also be shown by a signature. `proxies` are those that name the clients behind them.
     """
 
     def __init__(
@@ -362,7 +364,10 @@ class Access:
         now: Callable[[], datetime],
         signing_secret: bytes | None = None,
         meters: Meters | None = None,
+        proxies: Proxies | None = None,
     ) -> None:
+        self.proxies = proxies or Proxies()
+        """The proxies whose word on the address of a client counts."""
         self._latest_keys = keys.latest if isinstance(keys, Renewed) else partial(_same, Keys(keys))
         self._signing_secret = signing_secret
         self._meters = meters or OwnMeters()

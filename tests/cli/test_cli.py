@@ -5,11 +5,13 @@ import re
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from interlingua.access import Key, digest, read_keys
 from interlingua.canonical import json
 from interlingua.client.replay import exchanges
 
@@ -273,7 +275,7 @@ def test_a_policy_that_is_not_valid_is_told_before_anything_is_served(tmp_path: 
     policy.write_bytes(b'{"mood": "good"}')
     done = run("serve", "--port", "0", "--policy", str(policy))
     assert done.returncode == 2
-    assert b"at /policy/mood" in done.stderr
+    assert b"(at /mood)" in done.stderr
     assert not done.stdout
 
 
@@ -531,3 +533,60 @@ def test_shells_complete(shell: str) -> None:
     told = run(_INTERLINGUA_COMPLETE=f"complete_{shell}", **asked)
     assert b"adapt" in told.stdout, told
     assert b"models" not in told.stdout
+
+
+def test_the_files_of_a_server_are_checked(tmp_path: Path) -> None:
+    """What is doubtful is told, and valid."""
+    policy, keys = tmp_path / "policy.yaml", tmp_path / "keys.json"
+    policy.write_text("serve: {a: 'openai:gpt-77'}\n")
+    row = {"name": "team", "sha256": "0" * 64, "models": ["anthropc:*", "*sonnet*", "openai:*"]}
+    keys.write_bytes(json.dumps({"keys": [row]}))
+    done = run("check", "--type", "Policy", str(policy))
+    assert (done.returncode, done.stdout) == (0, b"valid policy\n")
+    assert b"doubtful: the registry does not list openai:gpt-77" in done.stderr
+    done = run("check", "--type", "Keys", str(keys))
+    assert (done.returncode, done.stdout) == (0, b"valid keys\n")
+    assert done.stderr.count(b"doubtful") == 1
+    assert b"the pattern anthropc:* of the key team matches no model; did you mean anthropic:*?" in done.stderr
+
+    policy.write_text("sevre: {}\n")
+    done = run("check", "--type", "Policy", str(policy))
+    assert done.returncode == 2
+    assert done.stdout.startswith(b"/sevre: there is no such member; did you mean serve?")
+    keys.write_bytes(json.dumps({"keys": [{**row, "modles": []}]}))
+    done = run("check", "--type", "Keys", str(keys), "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["violations"][0]["path"] == "/keys/0/modles"
+
+
+def test_a_key_is_made_with_its_limits(tmp_path: Path) -> None:
+    """The row goes into the file of keys, whose other rows stay; the key itself is stored nowhere."""
+    file = tmp_path / "keys.json"
+    limits = ["--tenant", "acme", "--model", "anthropic:*", "--model", "openai:gpt-5*", "--calls-per-minute", "60"]
+    limits += ["--tokens-per-minute", "1e5", "--budget", "5.00", "--allow-unpriced", "--all-metrics"]
+    first = run("key", "first", "--add-to", str(file))
+    assert first.returncode == 0, first.stderr
+    file.chmod(0o640)
+    made = run("key", "second", *limits, "--add-to", str(file), "--json")
+    assert made.returncode == 0, made.stderr
+    assert file.stat().st_mode & 0o777 == 0o640
+    [one, two] = read_keys(file)
+    assert (one.name, one.digest) == ("first", digest(first.stdout.decode().strip()))
+    key = json.loads(made.stdout)["key"]
+    assert two == Key(
+        "second", digest(key), "acme", ("anthropic:*", "openai:gpt-5*"), 60, 1e5, Decimal("5.00"),
+        allow_unpriced=True, all_metrics=True,
+    )  # fmt: skip
+    assert key.encode() not in file.read_bytes()
+
+    before = file.read_bytes()
+    for arguments, place in (
+        (["second"], b"two keys have the same name"),
+        (["third", "--budget", "five"], b"/keys/0/budget_usd_per_day"),
+        (["third", "--allow-unpriced"], b"allow_unpriced needs a budget_usd_per_day"),
+    ):
+        refused = run("key", *arguments, "--add-to", str(file))
+        assert refused.returncode == 2
+        assert place in refused.stderr
+    assert file.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["keys.json"]

@@ -126,8 +126,8 @@ def test_all_places_of_a_policy_are_told_from_its_root(tmp_path: Path) -> None:
     policy = tmp_path / "policy.json"
     policy.write_bytes(json.dumps({"aliases": {"a": "nowhere:x"}, "global": {"default": "nowhere:y"}}))
     told = run("route", "--policy", str(policy), given=CANONICAL).stderr.decode().splitlines()
-    assert "(at /policy/aliases/a)" in told[0]
-    assert told[1].startswith("  also /policy/global/default: ")
+    assert "(at /aliases/a)" in told[0]
+    assert told[1].startswith("  also /global/default: ")
 
 
 @pytest.mark.parametrize(

@@ -81,3 +81,22 @@ def test_nothing_is_routed_before_there_is_a_good_one(tmp_path: Path, bad: Any) 
         routing.check()
     written(path, {"global": {"default": GPT}})
     assert chosen(routing) == GPT
+
+
+def test_models_that_the_registry_does_not_list_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """They are accepted, for a registry may lag behind; a local provider has any (spec/7-routing.md#policy-doubts)."""
+    policy = {
+        "aliases": {"new": "openai:gpt-77,openai:gpt-5.4"},
+        "serve": {"claude-*": "new", "a": "anthropic:claude-sonnet-4.6", "b": "ollama:mine", "c": None},
+        "global": {"default": "new", "rules": [{"when": {}, "use": "anthropic:claude-sonnet-4-6"}]},
+    }
+    written(tmp_path / "policy.json", policy)
+    with caplog.at_level("WARNING", logger="interlingua"):
+        routing = Routing(open_registry(), tmp_path / "policy.json")
+        routing.check()
+        _ = routing.policy
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == ["routing.policy_doubtful"] * 2
+    said = caplog.text
+    assert "openai:gpt-77" in said
+    assert "(at /aliases/new)" in said
+    assert "claude-sonnet-4.6; did you mean anthropic:claude-sonnet-4-6" in said

@@ -80,7 +80,8 @@ async def test_a_key_sees_the_metrics_of_its_tenant(serve: Any) -> None:
 
         async def seen(key: str) -> set[str]:
             text = (await at.http.get("/metrics", headers={"x-api-key": key})).text
-            assert 'interlingua_calls_total{model="anthropic:claude-sonnet-4-6"' in text
+            sums = 'interlingua_calls_total{model="anthropic:claude-sonnet-4-6"' in text
+            assert sums == (key == "scraper")
             return set(re.findall(r'^interlingua_key_calls_total{key="(\w+)",outcome="ok"', text, re.MULTILINE))
 
         assert await seen("a1") == {"a1", "a2"}

@@ -265,3 +265,35 @@ def test_the_dearest_policy_ends(catalog: dict[str, Any]) -> None:
     begin = time.process_time()
     assert not any(rules.holds(rule["when"], {"text": "a" * 20_000}, NOW) for rule in policy["global"]["rules"])
     assert time.process_time() - begin < 15
+
+
+SAID = [
+    ({"sevre": {}}, "did you mean serve? the members are aliases, chains,"),
+    ({"fail_over_on": ["error"]}, "must be a list of words; there is refusal"),
+    ({"global": {"rules": [{"name": "r", "use": "ex"}, {"name": "r", "use": "ex"}]}}, "the rule at /global/rules/0 has"),
+    ({"global": {"rules": [{"name": 5, "use": "ex"}]}}, "must be a text"),
+    ({"global": {"rules": [{"when": {"has_image": True}, "use": "ex"}]}}, "did you mean has_images? the predicates are all_of"),
+    *(
+        ({"global": {"rules": [{"when": {"message_matches": text}, "use": "ex"}]}}, f"the regular expression {said}")
+        for text, said in {
+            "(": "is not a regular expression of ECMAScript: missing )",
+            "(secret[": "is not a regular expression of ECMAScript: missing ]",
+            r"\q": "is not a regular expression of ECMAScript: no escape of ECMAScript",
+            "(?P<a>b)": "is not a regular expression of ECMAScript: no group of ECMAScript",
+            "(?<=a)b": "uses lookaround, which is not supported",
+            "a(?!b)": "uses lookaround, which is not supported",
+            r"(a)\1": "uses a back-reference, which is not supported",
+            "x" * 3000: "has 3000 characters, and a regular expression may have 2000",
+            "(a{100}){100}": "has a count of repetition that is above 1000",
+            "[^a]{1000}" * 20: "is too large when it is compiled",
+        }.items()
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("policy", "said"), SAID, ids=[said for _, said in SAID])
+def test_a_fault_of_a_policy_says_what_to_do(policy: Any, said: str, catalog: dict[str, Any]) -> None:
+    """The one cause, and the names that there are."""
+    [found] = router.check_policy(policy, catalog)
+    assert said in found["message"]
+    assert "secret" not in found["message"]

@@ -55,6 +55,38 @@ def pattern(text: str) -> Pattern | None:
         return None
 
 
+_LOOKAROUND: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?<?[=!]")
+_BACK_REFERENCE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[1-9]|k<)")
+
+
+def why_not_run(text: str) -> str:
+    """Why a text, for which `pattern` returns None, cannot be run as a pattern, as the end of a sentence. It has no word
+    of the text."""
+    import re2
+
+    if len(text) > _LONGEST:
+        return f"has {len(text)} characters, and a regular expression may have {_LONGEST}"
+    if _LOOKAROUND.search(text):
+        return "uses lookaround, which is not supported"
+    if _BACK_REFERENCE.search(text):
+        return "uses a back-reference, which is not supported"
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    try:
+        re2.compile(_translated(text), options)
+    except re2.error as problem:
+        said = problem.args[0].decode("utf-8", "replace") if isinstance(problem.args[0], bytes) else str(problem)
+        if "too large" in said:
+            return "is too large when it is compiled"
+        if "repetition size" in said:
+            return "has a count of repetition that is above 1000, multiplied where counts nest, or out of order"
+        return f"is not a regular expression of ECMAScript: {said.partition(':')[0]}"
+    except ValueError as problem:
+        return f"is not a regular expression of ECMAScript: {problem}"
+    return NOT_RUN
+
+
 # The pieces that ECMAScript and RE2 write or understand differently. Everything else is copied.
 _PIECE: Final = re.compile(
     r"\\u\{([0-9A-Fa-f]{1,6})\}|\\u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})"

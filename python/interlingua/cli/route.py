@@ -53,7 +53,8 @@ def route(
     from interlingua.client.routing import Routing
 
     request = translate.load(json_text(file))
-    routing = Routing(registry_of(replay=replay), object_in(policy, "a policy"))
+    given_policy = object_in(policy, "a policy") if policy is None or str(policy) == "-" else policy
+    routing = Routing(registry_of(replay=replay), given_policy)
     known = object_in(context, "the context of a turn") if context else None
     given = routing.input(request, target=model, context=known, now=now())
     made = _decision(lambda: router.decide_json(given), as_json=as_json)

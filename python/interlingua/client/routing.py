@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from interlingua.canonical.logs import logger
 from interlingua.canonical.types import TokenEstimate
 from interlingua.client.settings_file import read_settings
 from interlingua.events import ROUTE_DECIDED, ROUTING_CONSTRAINT_FAILURE, Events
-from interlingua.registry import Connection, Registry, default
+from interlingua.registry import Connection, Registry, default, names
 
 Data = dict[str, Any]
 
@@ -133,7 +134,7 @@ class Routing:
         self.events = events or Events()
         """The observers of decisions."""
         self._clock = clock
-        self._file = PolicyFile(policy, self._demand) if isinstance(policy, Path) else None
+        self._file = PolicyFile(policy, self._demand_file) if isinstance(policy, Path) else None
         self._policy: Data = {} if policy is None or isinstance(policy, Path) else dict(policy)
 
     @property
@@ -152,6 +153,29 @@ class Routing:
 
     def _demand(self, policy: Any) -> None:
         router.demand_policy(policy, self.catalog)
+
+    def _demand_file(self, policy: Any) -> None:
+        router.demand_policy(policy, self.catalog, at="")
+        for path, message in self.doubts(policy):
+            _LOG.warning("routing.policy_doubtful: %s (at %s)", message, path)
+
+    def doubts(self, policy: Any) -> list[tuple[str, str]]:
+        """What of a valid policy may be a mistake, as pointers and messages: models that the registry does not list."""
+        found: list[tuple[str, str]] = []
+        for path, spec in router.specs(policy):
+            for target in self.registry.expand(spec, aliases=policy.get("aliases")):
+                model = str(target)
+                if "," not in spec and spec in policy.get("aliases", {}):
+                    continue  # reported where the alias is defined
+                if not self.registry.may_have(model):
+                    found.append((path, f"the registry does not list {model}; {self._meant(model)}"))
+        return found
+
+    def _meant(self, model: str) -> str:
+        provider, _, name = model.partition(":")
+        there = [row["id"] for row in self.registry.models(provider=provider)]
+        close = get_close_matches(f"{provider}:{name}", there, 2, 0.7)
+        return names.did_you_mean(close) or f"interlingua models --provider {provider} shows those of this release"
 
     def choose(
         self,

@@ -70,8 +70,11 @@ def _read_yaml(content: bytes) -> Any:
         raise InvalidRequest("the YAML is nested too deeply") from None
 
 
+_SAFE = re.compile(r"\\?.|<[a-z ]+>")
+
+
 def _refusal(problem: str, mark: Any) -> InvalidRequest:
-    # the message of a parser may quote the text, except in its first words
-    words = re.split(r"['\"]", problem)[0].strip()
+    # the message of a parser may quote the text: only single characters and names of tokens are left
+    words = re.sub(r"(['\"])(.*?)\1", lambda quoted: quoted[0] if _SAFE.fullmatch(quoted[2]) else "…", problem).strip()
     where = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
     return InvalidRequest(f"not valid YAML: {words or 'it cannot be read'}{where}")

@@ -124,7 +124,8 @@ def _own_routes(gateway: Gateway) -> list[BaseRoute]:
     async def metrics(request: Request) -> Response:
         key = await gateway.caller(request)
         tenant = None if key is ANYBODY or key.all_metrics else key.tenant
-        return Response(gateway.metrics.text(tenant), headers={"content-type": CONTENT_TYPE})
+        text = gateway.metrics.text(tenant, totals=gateway.access.open)
+        return Response(text, headers={"content-type": CONTENT_TYPE})
 
     async def root(request: Request) -> Response:
         return paths.page() if "text/html" in request.headers.get("accept", "") else await alive(request)

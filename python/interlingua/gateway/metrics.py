@@ -158,8 +158,9 @@ class Metrics:
             child = self._children[metric, *labels] = metric.labels(*labels)
         return child
 
-    def text(self, tenant: str | None = None) -> bytes:
-        """All metrics, in the text format of Prometheus; those of keys for one tenant alone, or for all with None."""
+    def text(self, tenant: str | None = None, *, totals: bool = True) -> bytes:
+        """The metrics in the text format of Prometheus: all with None, else those by key of one tenant, and those of all
+        calls together where `totals` are asked for."""
         registry = self._registry
         if self._shared:
             registry = CollectorRegistry()
@@ -167,21 +168,24 @@ class Metrics:
         if tenant is None:
             return generate_latest(registry)
         visible = CollectorRegistry()
-        visible.register(_OfTenant(registry, tenant))
+        visible.register(_OfTenant(registry, tenant, totals=totals))
         return generate_latest(visible)
 
 
 class _OfTenant(Collector):
-    """The metrics of a registry without the samples of other tenants."""
+    """The metrics of a registry without the samples of other tenants, and without those of no tenant unless `totals`
+    are asked for."""
 
-    def __init__(self, registry: CollectorRegistry, tenant: str) -> None:
+    def __init__(self, registry: CollectorRegistry, tenant: str, *, totals: bool) -> None:
         self._registry = registry
         self._tenant = tenant
+        self._without_label = tenant if totals else None
 
     def collect(self) -> Iterator[Metric]:
         for metric in self._registry.collect():
             visible = copy(metric)
             visible.samples = [
-                sample for sample in metric.samples if sample.labels.get("tenant", self._tenant) == self._tenant
+                sample for sample in metric.samples if sample.labels.get("tenant", self._without_label) == self._tenant
             ]
-            yield visible
+            if visible.samples:
+                yield visible

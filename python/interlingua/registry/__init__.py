@@ -423,6 +423,14 @@ class Registry:
             "capabilities": self._declared(row, entry),
         }
 
+    def may_have(self, model: str) -> bool:
+        """Return whether a provider may have a model: whether the model is listed, or nothing is known of the models of
+        its provider, such as of a local one."""
+        row = self.model(model)
+        provider = row["provider"]
+        known = any(name.partition(":")[0] == provider for name in self._models)
+        return row["known"] or not known or bool(self.provider(provider).get("local"))
+
     def models(self, *, provider: str | None = None, capability: str | None = None) -> list[Row]:
         """Return the models of the registry in its order: all, those of a provider, or those that declare a
         capability."""

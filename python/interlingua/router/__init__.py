@@ -16,6 +16,7 @@ from interlingua.router.decide import MODES, SLOTS, decide, named_chain
 from interlingua.router.facts import Turn, strip_override, turn
 from interlingua.router.health import PRESETS, Backoff, Health, Windows
 from interlingua.router.policy import check as check_policy
+from interlingua.router.policy import specs
 from interlingua.router.preview import cost_range, preview, worst
 from interlingua.router.state import in_turn_order, pins, staying, turn_model
 from interlingua.router.swap import check_swap, sticky
@@ -42,6 +43,7 @@ __all__ = [
     "named_chain",
     "pins",
     "preview",
+    "specs",
     "staying",
     "sticky",
     "strip_override",
@@ -86,10 +88,11 @@ def _decide(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return decide(facts, catalog, policy, health, inputs.get("now", "1970-01-01T00:00:00Z"))
 
 
-def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
-    """Raise `InvalidRequest` for a policy that is not valid with this catalogue. The error lists all violations."""
+def demand_policy(policy: Any, catalog: Mapping[str, Any], at: str = "/policy") -> None:
+    """Raise `InvalidRequest` for a policy that is not valid with this catalogue. The error lists all violations; `at`
+    is the place of the policy in what was given."""
     if violations := check_policy(policy, catalog):
-        faults = [{**violation, "path": f"/policy{violation['path']}"} for violation in violations]
+        faults = [{**violation, "path": f"{at}{violation['path']}"} for violation in violations]
         message = f"the policy is not valid: {faults[0]['message']}"
         raise InvalidRequest(message, path=faults[0]["path"], violations=faults)
 

@@ -2,11 +2,11 @@
 The check of a routing policy when it is loaded, so that a decision can rely on it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.patterns import MOST_INSTRUCTIONS, NOT_RUN, pattern
+from interlingua.canonical.patterns import MOST_INSTRUCTIONS, pattern, why_not_run
 from interlingua.registry import names
 from interlingua.router import rules, served, state
 
@@ -31,6 +31,24 @@ def check(policy: Any, catalog: Mapping[str, Any]) -> list[dict[str, str]]:
     return [{"rule": rule, "path": path, "message": message} for rule, path, message in _check(policy, catalog)]
 
 
+def specs(policy: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The specs of a valid policy, with the pointer of each."""
+    for member in ("aliases", "serve"):
+        for name, spec in policy.get(member, {}).items():
+            if spec is not None:
+                yield f"/{member}/{_escape(name)}", spec
+    for scope in ("workspace", "global"):
+        about = policy.get(scope, {})
+        targets = {
+            "default": about.get("default"),
+            **{f"tiers/{tier}": spec for tier, spec in (about.get("tiers") or {}).items()},
+            **{f"rules/{position}/use": rule["use"] for position, rule in enumerate(about.get("rules", []))},
+        }
+        for place, spec in targets.items():
+            if isinstance(spec, str):
+                yield f"/{scope}/{place}", spec
+
+
 def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Faults:
     yield from _unknown_members(policy, _MEMBERS, "")
     if policy.get("version", VERSION) != VERSION:
@@ -42,7 +60,7 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Faults:
         yield "form", "/state", f"must be one of {', '.join(state.WORDS)}"
     causes = policy.get("fail_over_on", [])
     if not isinstance(causes, list) or not all(cause in FAIL_OVER_ON for cause in causes):
-        yield "form", "/fail_over_on", f"must be a list of {', '.join(FAIL_OVER_ON)}"
+        yield "form", "/fail_over_on", f"must be a list of words; there is {', '.join(FAIL_OVER_ON)}"
     aliases = policy.get("aliases", {})
     if not isinstance(aliases, dict) or not all(isinstance(spec, str) for spec in aliases.values()):
         yield "form", "/aliases", "must be an object of texts"
@@ -84,7 +102,7 @@ class _Patterns:
         # it also takes time to find out that an expression cannot be run
         self._remaining -= _REFUSED_SIZE if compiled is None else compiled.size
         if compiled is None:
-            return NOT_RUN
+            return why_not_run(text)
         return None if self._remaining >= 0 else "makes the regular expressions of the policy too large together"
 
 
@@ -116,7 +134,7 @@ def _check_scope(
     if not isinstance(entries, list):
         yield "form", f"{path}/rules", "must be a list"
         return
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     for position, rule in enumerate(entries):
         yield from _check_rule(rule, f"{path}/rules/{position}", position, seen, policy, aliases, catalog, patterns)
 
@@ -125,7 +143,7 @@ def _check_rule(
     rule: Any,
     path: str,
     position: int,
-    seen: set[str],
+    seen: dict[str, int],
     policy: dict[str, Any],
     aliases: Mapping[str, str],
     catalog: Mapping[str, Any],
@@ -136,10 +154,13 @@ def _check_rule(
         return
     yield from _unknown_members(rule, _RULE_MEMBERS, path)
     name = rule.get("name", f"rule_{position}")
-    if not isinstance(name, str) or name in seen:
-        yield "unique_names", f"{path}/name", "must be a text that no other rule of this scope has"
+    if not isinstance(name, str):
+        yield "unique_names", f"{path}/name", "must be a text"
+    elif name in seen:
+        other = f"{path.rpartition('/')[0]}/{seen[name]}"
+        yield "unique_names", f"{path}/name", f"the rule at {other} has this name too; each rule needs its own"
     else:
-        seen.add(name)
+        seen[name] = position
     yield from check_condition(rule.get("when", {}), f"{path}/when", patterns)
     if "use" not in rule:
         yield "form", f"{path}/use", "must name a model, an alias or a tier"
@@ -190,6 +211,9 @@ _TOKENS = ("estimated_input_tokens_gt", "estimated_input_tokens_lt")
 _MONEY = ("cost_today_exceeds_usd", "team_budget_remaining_lt")
 
 
+_PREDICATES = (*_TEXT, *_WORDS, *_TRUTH, *_TOKENS, *_MONEY, "time_of_day_between", "any_of", "all_of", "not")
+
+
 def check_condition(condition: Any, path: str, patterns: _Patterns | None = None) -> Faults:
     """The faults of the condition of a rule; `patterns` are those of the policy before it."""
     patterns = patterns or _Patterns()
@@ -216,7 +240,7 @@ def _argument_problem(name: str, argument: Any, patterns: _Patterns) -> tuple[st
             if not isinstance(argument, str):
                 return "predicates", "must be a text"
             fault = patterns.problem(argument)
-            return None if fault is None else ("patterns", fault)
+            return None if fault is None else ("patterns", f"the regular expression {fault}")
         case _ if name in _WORDS:
             words = argument if isinstance(argument, list) else [argument]
             return (
@@ -234,7 +258,7 @@ def _argument_problem(name: str, argument: Any, patterns: _Patterns) -> tuple[st
             valid = isinstance(argument, list) and len(argument) == 2 and all(rules.clock_time(t) for t in argument)
             return None if valid else ("ranges", 'must be two times, such as ["22:00", "06:00"]')
         case _:
-            return "predicates", f"there is no predicate {name!r}"
+            return "predicates", f"there is no such predicate; {_meant(name, 'predicates', _PREDICATES)}"
 
 
 def _check_pattern(pattern: Any) -> Faults:
@@ -251,11 +275,16 @@ def _check_pattern(pattern: Any) -> Faults:
 def _unknown_members(value: dict[str, Any], known: frozenset[str], path: str) -> Faults:
     for name in value:
         if name not in known:
-            yield (
-                "form",
-                f"{path}/{_escape(name)}",
-                f"there is no such member; the members are {', '.join(sorted(known))}",
-            )
+            yield "form", f"{path}/{_escape(name)}", f"there is no such member; {_meant(name, 'members', known)}"
+
+
+def _meant(name: str, what: str, known: Iterable[str]) -> str:
+    """What an unknown name may mean, and the names of `what` there is."""
+    from difflib import get_close_matches  # only after a mistake
+
+    listed = sorted(known)
+    hint = names.did_you_mean(get_close_matches(name, listed, 2))
+    return f"{hint} the {what} are {', '.join(listed)}".lstrip()
 
 
 def _escape(name: str) -> str:

@@ -19,7 +19,7 @@ from interlingua.adapters._engine.spelling import Spellings
 from interlingua.adapters._engine.verbatim import keep_spellings, put_back_item
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._history.messages import report_state
-from interlingua.canonical import types
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -129,7 +129,23 @@ def written_end(choice: Choice, content: list[Block], ends: Ends, *, same_origin
 # ---------------------------------------------------------------------------------------------- members
 
 AROUND: Final = tuple("id model requested_model message finish_reason usage loss skipped attempts raw".split())
-"""The members of a response that every wire writes, or that are not the provider's: the `beside` of a row."""
+"""The members of a response that every wire writes, or that are not the provider's: the `elsewhere` of a row."""
+
+
+Derive = Callable[[dict[str, Any]], str]
+"""Derives an id for a response that has none from its message. At the beginning of a stream, of which the content is not
+known, the message has the id and the model that its first event names."""
+
+
+def derived_id(prefix: str, length: int = 24) -> Derive:
+    """Return a `Derive` for ids of a prefix and so many digits."""
+    return lambda message: prefix + hashlib.sha256(id_seed(message)).hexdigest()[:length]
+
+
+def id_seed(message: dict[str, Any]) -> bytes:
+    """What an id is derived from: the id of the message if it has one, else all of it."""
+    given: str | None = message.get("id")
+    return given.encode("utf-8", "surrogatepass") if given else json.dumps(message)
 
 
 def by_rule(
@@ -156,7 +172,7 @@ def by_rule(
     return member
 
 
-def identity(name: str, derive: Callable[[Response], str] | None = None) -> Member:
+def identity(name: str, derive: Derive | None = None) -> Member:
     """The id of a response. A response of another origin without an id gets the one that `derive` returns, if
     clients need one."""
 
@@ -164,7 +180,7 @@ def identity(name: str, derive: Callable[[Response], str] | None = None) -> Memb
         given = response.get("id")
         if given:
             return given
-        return ABSENT if writing.same_origin or derive is None else derive(response)
+        return ABSENT if writing.same_origin or derive is None else derive(response["message"])
 
     return by_rule(name, ("id",), str, write, filled=True)
 
@@ -327,11 +343,6 @@ def served_model(response: Response) -> str | None:
     """The wire's name of the model that served a response: the part after the first colon."""
     served: str | None = response.get("model")
     return served if served is None else served.partition(":")[2] or served
-
-
-def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
-    """An id for a response that has none: the same content gets the same id."""
-    return prefix + hashlib.sha256(content).hexdigest()[:length]
 
 
 # ---------------------------------------------------------------------------------------------- as it came

@@ -9,6 +9,7 @@ a block ends, it sends the rest, because sources that send blocks whole have no 
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
+from interlingua.adapters._answers.answers import Derive
 from interlingua.adapters._content.calls import as_arguments
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire, arguments_text, data_of
 from interlingua.canonical import json
@@ -249,6 +250,12 @@ class Writer:
             return None
         open_block.sent += len(text)
         return self.frame(open_block.name, json.quoted(text).join(template))
+
+
+def identity_of(event: Event, derive: Derive) -> str:
+    """The id of a response; one that is derived if the event with which it begins has none."""
+    given: str | None = event.get("response_id")
+    return given or derive({"id": event.get("message_id"), "model": event.get("model")})
 
 
 def model_of(event: Event, endpoint: Endpoint) -> str | None:

@@ -165,7 +165,8 @@ class Vocabulary(NamedTuple):
             return text
         if error.path is None or place_before(error.text) == error.path:
             return error.text
-        return f"{dotted(error.path)}: {error.text}"
+        place = dotted(error.path)
+        return f"{place}: {error.text.removeprefix(place.rpartition('.')[2] + ' ')}"
 
 
 def canonical(

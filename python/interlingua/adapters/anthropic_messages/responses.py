@@ -13,7 +13,7 @@ from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire, blocks_from_wire
 from interlingua.adapters.anthropic_messages.errors import error
 from interlingua.adapters.anthropic_messages.tables import Writing
-from interlingua.canonical import json, types
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Path
@@ -57,17 +57,16 @@ def _block_to_wire(block: Item, writing: Writing, path: Path) -> Wire | None:
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 
+answer_id: Final = answers.derived_id("msg_")
 _ROW: Final = ItemRow(
     {"type": "message", "role": ASSISTANT},
-    answers.identity(
-        "id", lambda response: answers.derived_id("msg_", json.dumps_sorted(response["message"]["content"]))
-    ),
+    answers.identity("id", answer_id),
     answers.model("model", "unknown"),
     content(blocks_from_wire, _block_to_wire, ("content",)),
     strict(answers.end("stop_reason", ENDS, always=True)),
     strict(answers.stop_text("stop_sequence", always=True)),
     strict(answers.usage("usage", COUNTS, demanded=True)),
-    beside=answers.AROUND,
+    elsewhere=answers.AROUND,
 )
 
 

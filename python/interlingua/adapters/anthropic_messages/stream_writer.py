@@ -1,15 +1,14 @@
 """Write streams: a block ends before the next begins."""
 
-import hashlib
 from typing import Any, Final
 
-from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded, model_of
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, encoded, identity_of, model_of
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._engine.kit import Event, Wire, arguments_text
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
-from interlingua.adapters.anthropic_messages.responses import ANSWERS, COUNTS, to_wire_response
+from interlingua.adapters.anthropic_messages.responses import ANSWERS, COUNTS, answer_id, to_wire_response
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -71,12 +70,8 @@ class _Writer(claude.ClaudeWriter):
 
     def start(self, event: Event) -> None:
         """Prepare the start of the message, without its usage."""
-        identity = event.get("response_id")
-        if identity is None:
-            seed = f"{event.get('message_id', '')}\0{event.get('model') or ''}".encode()
-            identity = "msg_" + hashlib.sha256(seed).hexdigest()[:24]
         self.message = {
-            "id": identity,
+            "id": identity_of(event, answer_id),
             "type": "message",
             "role": "assistant",
             "model": model_of(event, self.endpoint) or "unknown",

@@ -14,7 +14,7 @@ from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.cohere_chat.errors import error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
 from interlingua.adapters.cohere_chat.tables import Writing
-from interlingua.canonical import json, types
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Path
@@ -96,20 +96,20 @@ def _are_pieces(logprobs: Mapping[str, Any]) -> bool:
     return all(type(piece) is dict and "token_ids" in piece for piece in logprobs["content"])
 
 
+def answer_id(message: dict[str, Any]) -> str:
+    """Return an id for a response that has none; the wire requires an id, which is a UUID."""
+    return str(UUID(bytes=hashlib.sha256(answers.id_seed(message)).digest()[:16], version=4))
+
+
 _ROW: Final = ItemRow(
     {},
-    answers.identity("id", lambda response: answer_id(json.dumps(response["message"]["content"]))),
+    answers.identity("id", answer_id),
     answers.message("message", _write_message, _read_message),
     answers.end("finish_reason", ENDS),
     answers.usage("usage", _COUNTS),
     answers.listed_logprobs("logprobs", _are_pieces),
-    beside=answers.AROUND,
+    elsewhere=answers.AROUND,
 )
-
-
-def answer_id(seed: bytes) -> str:
-    """Return an id for a response that has none; the wire requires an id, which is a UUID."""
-    return str(UUID(bytes=hashlib.sha256(seed).digest()[:16], version=4))
 
 
 # ---------------------------------------------------------------------------------------------------- both directions

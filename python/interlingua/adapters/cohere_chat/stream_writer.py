@@ -12,6 +12,7 @@ from interlingua.adapters._answers.stream_writer import (
     OpenBlock,
     Writer,
     encoded,
+    identity_of,
 )
 from interlingua.adapters._engine.kit import (
     NOTHING,
@@ -64,8 +65,7 @@ class _Writer(Writer):
         """Write the start of the message, which is still empty."""
         message = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         data: Wire = {"type": "message-start", "delta": {"message": message}}
-        seed = f"{event.get('message_id', '')}\0{event.get('model') or ''}".encode()
-        data["id"] = event["response_id"] if event.get("response_id") is not None else answer_id(seed)
+        data["id"] = identity_of(event, answer_id)
         self.put("message-start", data)
 
     def begun(self, block: Block) -> Wire | None:

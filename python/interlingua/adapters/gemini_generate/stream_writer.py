@@ -3,11 +3,11 @@
 from typing import Final
 
 from interlingua.adapters._answers.answers import ending
-from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, identity_of, model_of
 from interlingua.adapters._engine.kit import Event, Wire, response_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
-from interlingua.adapters.gemini_generate.responses import ENDS, answer_part, to_wire_response
+from interlingua.adapters.gemini_generate.responses import ENDS, answer_id, answer_part, to_wire_response
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss
@@ -39,8 +39,7 @@ class _Writer(Writer):
         if self.identity:
             return
         self.identity["modelVersion"] = model_of(event, self.endpoint) or "unknown"
-        if identity := event.get("response_id") or event.get("message_id"):
-            self.identity["responseId"] = identity
+        self.identity["responseId"] = identity_of(event, answer_id)
 
     def _chunk(self, choice: int, part: Wire) -> Wire:
         """Return a chunk of one part."""

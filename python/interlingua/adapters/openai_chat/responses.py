@@ -50,19 +50,13 @@ COUNTS: Final = Counts(
     Place("reasoning_tokens", "completion_token_details", "reasoning_tokens", READ),
     Place("reasoning_tokens", "reasoning_tokens", written=READ),
     with_cache=True,
-    beside="reasoning_tokens_outside",
+    reasoning_outside="reasoning_tokens_outside",
     uncounted=("cache_creation_1h_input_tokens",),
 )
 """Vendors have several names for tokens read from a cache and written to one. xAI counts reasoning outside the
 completion."""
 
 # ---------------------------------------------------------------------------------------------------- the rows
-
-
-def answer_id(response: Mapping[str, Any]) -> str:
-    """Return an id for a response that has none."""
-    seed = response.get("message", {}).get("id") or repr(response.get("message"))
-    return answers.derived_id("chatcmpl-", seed.encode("utf-8", "surrogatepass"))
 
 
 def _read_message(raw: Any, choice: Response, reading: Reading) -> None:
@@ -106,6 +100,7 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
 
 
 _NONE: Final[frozenset[str]] = frozenset()
+answer_id: Final = answers.derived_id("chatcmpl-")
 _AROUND: Final = (
     answers.identity("id", answer_id),
     answers.model("model", ""),

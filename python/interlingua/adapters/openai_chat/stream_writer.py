@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import has_tokens, written_end
-from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import (
+    NO_ANSWER,
+    TEXT,
+    Encoder,
+    OpenBlock,
+    Writer,
+    encoded,
+    identity_of,
+    model_of,
+)
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire, data_of, state_of
 from interlingua.adapters._openai.errors import error_in_stream
 from interlingua.adapters.openai_chat.parts import ASSISTANT, Block, annotations_to_wire
@@ -73,8 +82,7 @@ class _Writer(Writer):
 
     def start(self, event: Event) -> None:
         """Begin a choice with its role."""
-        identity = event.get("response_id") or answer_id({"message": {"id": event.get("message_id")}})
-        self.identity["id"] = self.identity["id"] or identity
+        self.identity["id"] = self.identity["id"] or identity_of(event, answer_id)
         if event.get("model"):
             self.identity["model"] = model_of(event, self.endpoint)
         self._put(event.get("choice") or 0, {"role": "assistant", "content": "", "refusal": None})

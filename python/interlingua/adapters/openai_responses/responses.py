@@ -8,10 +8,10 @@ from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place
 from interlingua.adapters._engine.items import ItemRow, opaque, write_item
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, state_of
 from interlingua.adapters._engine.verbatim import Items, may_differ
-from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
+from interlingua.adapters._history.messages import OF_MESSAGE, report_rest
 from interlingua.adapters._openai.errors import error
 from interlingua.adapters.openai_responses.built_in import ran
-from interlingua.adapters.openai_responses.calls import call_from_wire, derived_item_id
+from interlingua.adapters.openai_responses.calls import call_from_wire
 from interlingua.adapters.openai_responses.items import (
     is_message,
     is_of_others,
@@ -64,7 +64,7 @@ def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]
     where: Path = (*path, "message")
     items, of = turn_to_wire(sent, where, writing, {"messages": [sent]})
     if len(sent) > 2:
-        report_beside(sent, OF_MESSAGE, writing, where)
+        report_rest(sent, OF_MESSAGE, writing, where)
     return Items(sent["content"], "message/content", writing).put_back(items, of)
 
 
@@ -85,14 +85,15 @@ def _read_output(raw: Any, response: Response, reading: Reading) -> None:
     response["message"] = {"role": "assistant", "content": content}
 
 
+answer_id: Final = answers.derived_id("resp_", 32)
 _AROUND: Final = (
-    answers.identity("id", lambda response: derived_item_id("resp_", response.get("message"))),
+    answers.identity("id", answer_id),
     answers.model("model", ""),
     answers.usage("usage", COUNTS),
 )
-_BESIDE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
-_ROW: Final = ItemRow({}, answers.message("output", _write_output, _read_output), *_AROUND, beside=_BESIDE)
-_ENVELOPE: Final = ItemRow({}, *_AROUND, beside=_BESIDE)
+_ELSEWHERE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
+_ROW: Final = ItemRow({}, answers.message("output", _write_output, _read_output), *_AROUND, elsewhere=_ELSEWHERE)
+_ENVELOPE: Final = ItemRow({}, *_AROUND, elsewhere=_ELSEWHERE)
 """A response without its output."""
 
 

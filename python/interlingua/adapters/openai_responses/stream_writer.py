@@ -3,13 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._answers.stream_writer import NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import (
+    NO_ANSWER,
+    TEXT,
+    Encoder,
+    OpenBlock,
+    Writer,
+    encoded,
+    identity_of,
+    model_of,
+)
 from interlingua.adapters._engine.kit import NOTHING, Event, Wire
 from interlingua.adapters._openai.errors import error_in_stream
 from interlingua.adapters.openai_responses.calls import derived_item_id, is_built_in
 from interlingua.adapters.openai_responses.items import turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import (
+    answer_id,
     around_to_wire,
     demanded,
     finish_from_wire,
@@ -33,7 +43,7 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
 class _Kind(NamedTuple):
     """An item that is streamed in pieces: the name of its `events` without `delta` and `done`, the `member` that holds
     the whole text of the pieces, and the item as it begins (`begun`), still empty. For an item with a part: the name of
-    the events of the `part`, its `place`, and the members `beside` its pieces.
+    the events of the `part`, its `place`, and the members that `accompany` its pieces.
     """
 
     events: str
@@ -41,7 +51,7 @@ class _Kind(NamedTuple):
     begun: Wire
     part: str = ""
     place: Mapping[str, Any] = NOTHING
-    beside: Mapping[str, Any] = NOTHING
+    accompany: Mapping[str, Any] = NOTHING
 
 
 _STARTED: Final = "in_progress"
@@ -61,7 +71,9 @@ _KINDS: Final[Mapping[Any, _Kind]] = {
     "custom_tool_call": _Kind("response.custom_tool_call_input", "input", {"status": _STARTED, "input": ""}),
 }
 """The kinds by the type of the item, or of the only part of a message."""
-_DELTAS: Final[dict[str, Wire]] = {name: {**kind.place, **kind.beside, "delta": TEXT} for name, kind in _KINDS.items()}
+_DELTAS: Final[dict[str, Wire]] = {
+    name: {**kind.place, **kind.accompany, "delta": TEXT} for name, kind in _KINDS.items()
+}
 
 
 class _Writer(Writer):
@@ -88,7 +100,7 @@ class _Writer(Writer):
 
     def start(self, event: Event) -> None:
         """Write the response without output."""
-        self.writing.identity = event.get("response_id") or derived_item_id("resp_", event.get("message_id"))
+        self.writing.identity = identity_of(event, answer_id)
         self.head = {"id": self.writing.identity, **demanded(self.created), "output": [], "usage": None}
         self.head["model"] = model_of(event, self.endpoint) or ""  # clients require it
         self._put("response.created", response={**self.head, "status": _STARTED})
@@ -169,7 +181,7 @@ class _Writer(Writer):
         kind, where = _KINDS[open_block.kind], self._where(open_block)
         said = item[kind.member] if kind.member in item else open_block.block.get("text")
         named = {"name": item["name"]} if open_block.kind == "function_call" else NOTHING
-        self._put(f"{kind.events}.done", **where, **kind.beside, **named, **{kind.member: said})
+        self._put(f"{kind.events}.done", **where, **kind.accompany, **named, **{kind.member: said})
         if kind.part:
             self._put(f"{kind.part}.done", **where, part=_part(open_block.kind, item, said))
 
