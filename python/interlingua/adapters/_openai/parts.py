@@ -36,7 +36,7 @@ def address(name: str, *takes: str) -> Member:
             raise TypeError(name)
         found = inline(raw)
         kind = FILE if FILE in takes else WEB if found is None else BYTES
-        if kind not in takes or (kind == WEB and "://" not in raw and not raw.startswith("data:")):
+        if kind not in takes or (kind == WEB and not is_address(raw)):
             raise TypeError(name)
         block["source"] = source_of(kind, raw if found is None or kind == FILE else found[1], reading.endpoint)
         if kind == BYTES and found is not None:
@@ -49,6 +49,11 @@ def address(name: str, *takes: str) -> Member:
         return source["data"] if source["kind"] != BYTES else data_uri(block["media_type"], source["data"])
 
     return Member(name, ("source", "media_type"), read, write)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text has the form of a web address or a data URI."""
+    return "://" in text or text.startswith("data:")
 
 
 def located_for(block: Block, taken: Collection[str], writing: Writing) -> Medium:

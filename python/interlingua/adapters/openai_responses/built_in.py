@@ -9,6 +9,7 @@ from typing import Any, Final
 from interlingua.adapters._content.built_in import TOOL_ELSEWHERE, Tool, entries
 from interlingua.adapters._engine.items import ItemRow, same, text
 from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text
+from interlingua.adapters._openai.parts import is_address
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 
@@ -182,8 +183,11 @@ def answered(item: Wire, name: str) -> bool:
         case {"type": "apply_patch_call_output", "status": "completed" | "failed"}:
             return name == "apply_patch" and isinstance(item.get("output"), (str, type(None)))
         case {"type": "computer_call_output", "output": {"type": "computer_screenshot", **place}}:
-            at = [place.get("image_url"), place.get("file_id")]
-            return name in ("computer", "computer_use_preview") and sum(isinstance(one, str) for one in at) == 1
+            url, file = place.get("image_url"), place.get("file_id")
+            is_one = (
+                isinstance(file, str) if not isinstance(url, str) else is_address(url) and not isinstance(file, str)
+            )
+            return is_one and name in ("computer", "computer_use_preview")
         case {"type": "tool_search_output", "tools": list(tools)}:
             return name == "tool_search" and _are_objects(tools)
         case _:
