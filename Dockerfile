@@ -17,6 +17,7 @@ COPY --from=build /opt/interlingua /opt/interlingua
 ENV PATH=/opt/interlingua/bin:$PATH PYTHONUNBUFFERED=1
 USER 10001
 EXPOSE 8080
+# over TLS or without; a server that demands certificates of its clients needs another check (--health-cmd)
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
     CMD ["python", "-c", "import ssl, urllib.request as web\ntry:\n    web.urlopen('http://127.0.0.1:8080/healthz', timeout=1)\nexcept OSError:\n    web.urlopen('https://127.0.0.1:8080/healthz', timeout=1, context=ssl._create_unverified_context())"]
 STOPSIGNAL SIGTERM

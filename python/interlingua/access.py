@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.meters import Bucket, Meter, Meters, OwnMeters
+from interlingua.proxies import Proxies
 from interlingua.refusals import (
     Refused,
     budget_spent,
@@ -352,7 +353,7 @@ class Access:
 
     `keys` do not change, or are those of a file (`keys_of_file`). `clock` gives seconds, `now` the time of day. Limits
     and budgets live as long as `meters` do, by default as long as this object, also when the keys are read again. With
-    a `signing_secret`, a key may also be shown by a signature.
+    a `signing_secret`, a key may also be shown by a signature. `proxies` are those that name the clients behind them.
     """
 
     def __init__(
@@ -363,7 +364,10 @@ class Access:
         now: Callable[[], datetime],
         signing_secret: bytes | None = None,
         meters: Meters | None = None,
+        proxies: Proxies | None = None,
     ) -> None:
+        self.proxies = proxies or Proxies()
+        """The proxies whose word on the address of a client counts."""
         self._latest_keys = keys.latest if isinstance(keys, Renewed) else partial(_same, Keys(keys))
         self._signing_secret = signing_secret
         self._meters = meters or OwnMeters()

@@ -607,7 +607,8 @@ class StreamWriter:
         except BaseException:
             self._done = True
             raise
-        if event.get("type") in ("message_complete", "error"):
+        kind: Any = event.get("type")
+        if isinstance(kind, str) and kind in ("message_complete", "error"):
             self._done = True
         return chunks
 

@@ -16,9 +16,11 @@ import pytest
 
 from interlingua import translate
 from interlingua.access import Access, Key, digest, new_key
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.fake import Say
 from interlingua.gateway.gateway import Limits
 from interlingua.gateway.head import LimitedConnection
+from interlingua.proxies import Proxies
 from interlingua.refusals import Refused
 from tests.gateway import wires
 
@@ -272,6 +274,38 @@ async def test_who_guesses_is_told_to_wait(serve: Any) -> None:
         at.clock.seconds += 4
         assert (await at.http.get("/v1/models", headers={"x-api-key": new})).status_code == 200
         assert at.fake.sent == []
+
+
+async def test_a_guesser_behind_a_trusted_proxy_locks_out_itself_alone(serve: Any) -> None:
+    """And a client that connects itself cannot pass for another (spec/11-gateway.md#trusted-proxies)."""
+    known = new_key()
+
+    def shown(key: str, address: str) -> dict[str, str]:
+        return {"x-api-key": key, "x-forwarded-for": f"203.0.113.9, {address}"}
+
+    async with serve(keys=[Key("known", digest(known), "one")], names=None) as at:
+        for trusted, others in ((["127.0.0.0/8"], 200), ([], 429)):
+            at.gateway.access.proxies = Proxies(trusted)
+            for number in range(21):
+                left = (await at.http.get("/v1/models", headers=shown(new_key(), "198.51.100.1"))).status_code
+                assert left == (401 if number < 20 else 429)
+            assert (await at.http.get("/v1/models", headers=shown(known, "198.51.100.1"))).status_code == 429
+            assert (await at.http.get("/v1/models", headers=shown(known, "198.51.100.2"))).status_code == others
+
+
+async def test_the_address_of_a_client_is_the_last_that_no_proxy_has() -> None:
+    """With ports as some proxies write them; a word that is no address ends the chain."""
+    proxies = Proxies(["10.0.0.0/8", "2001:db8::1"])
+    assert proxies.client("192.0.2.1", ["198.51.100.1"]) == "192.0.2.1"
+    assert proxies.client("10.0.0.1", []) == "10.0.0.1"
+    assert proxies.client("10.0.0.1", ["1.1.1.1, 198.51.100.1, 10.9.9.9"]) == "198.51.100.1"
+    assert proxies.client("10.0.0.1", ["1.1.1.1", "198.51.100.1:4711"]) == "198.51.100.1"
+    assert proxies.client("::ffff:10.0.0.1", ["[2001:db8::2]:443, [2001:db8::1]"]) == "2001:db8::2"
+    assert proxies.client("10.0.0.1", ["198.51.100.1, unknown"]) == "10.0.0.1"
+    assert Proxies().client("10.0.0.1", ["198.51.100.1"]) == "10.0.0.1"
+    for wrong in ("proxy.example", "10.0.0.1/8", ""):
+        with pytest.raises(InvalidRequest, match="trusted proxy"):
+            Proxies([wrong])
 
 
 async def test_who_guesses_from_many_addresses_takes_no_memory() -> None:

@@ -55,6 +55,12 @@ def serve(
     name: Annotated[
         list[str] | None, typer.Option(help="Host name that HTTP clients may use for this server; repeatable.")
     ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address or network of a proxy in front, whose X-Forwarded-For names the clients: 10.0.0.0/8; repeatable."
+        ),
+    ] = None,
     tls_cert: Annotated[
         Path | None, typer.Option(help="TLS certificate with its chain, PEM; reloaded when it changes.")
     ] = None,
@@ -200,7 +206,7 @@ def serve(
     )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
-    access = _access(client, keys, signing_secret, worker)
+    access = _access(client, keys, signing_secret, trusted_proxy or (), worker)
     kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
@@ -257,13 +263,16 @@ def _open_httptools() -> Any:
     return HttptoolsTransport()
 
 
-def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker: Worker | None) -> Any:
+def _access(
+    client: Any, keys: Path | None, signing_secret: Path | None, proxies: Sequence[str], worker: Worker | None
+) -> Any:
     """Return the keys of a file with their usage meters, which HTTP, gRPC and all workers share."""
     import time
 
     from interlingua.access import Access, keys_of_file, read_signing_secret
     from interlingua.cli._doubts import doubtful_patterns
     from interlingua.meters import SharedMeters
+    from interlingua.proxies import Proxies
 
     if signing_secret is not None and keys is None:
         raise InvalidRequest("--signing-secret needs --keys")
@@ -277,7 +286,14 @@ def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker:
 
         rows = keys_of_file(keys, check)
     meters = None if worker is None else SharedMeters(worker.meters)
-    return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret, meters=meters)
+    return Access(
+        rows,
+        clock=time.monotonic,
+        now=client.now,
+        signing_secret=secret,
+        meters=meters,
+        proxies=Proxies(proxies),
+    )
 
 
 def _peers(worker: Worker) -> Any:

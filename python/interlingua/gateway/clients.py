@@ -4,6 +4,8 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from interlingua.proxies import Proxies
+
 _SDKS = {"openai_chat": {"mistral-client": "mistral"}}
 """SDKs that use the wire of another provider and read a dialect of their own: the beginnings of their `User-Agent`."""
 
@@ -54,10 +56,11 @@ def key_of(request: Request) -> str | None:
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or request.query_params.get("key")
 
 
-def peer_of(request: Request) -> str:
-    """The address of the peer that has connected. Behind a proxy it is that of the proxy, because a client can make up
-    the headers that name other addresses."""
-    return request.client.host if request.client is not None else ""
+def address_of(request: Request, proxies: Proxies) -> str:
+    """The address of the client. It is that of the peer that has connected, unless this is a trusted proxy: any other
+    client can make up the headers that name addresses."""
+    peer = request.client.host if request.client is not None else ""
+    return proxies.client(peer, Headers(scope=request.scope).getlist("x-forwarded-for"))
 
 
 def certificate_of(request: Request) -> str | None:

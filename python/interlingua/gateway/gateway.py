@@ -33,7 +33,7 @@ from interlingua.client.threads import done, size_of
 from interlingua.gateway import signatures
 from interlingua.gateway.bodies import RAW_BODY, raw_body, read_body, unless_ended
 from interlingua.gateway.calls import Call, Calls, severity_counts
-from interlingua.gateway.clients import certificate_of, key_of, peer_of, sdk_of
+from interlingua.gateway.clients import address_of, certificate_of, key_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Generation, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
@@ -187,8 +187,8 @@ class Gateway:
             return ANYBODY if subject is None else key_of_certificate(subject)
         signature = signatures.of(request)
         if signature is None:
-            return self.access.key(key_of(request), peer_of(request))
-        peer = peer_of(request)
+            return self.access.key(key_of(request), address_of(request, self.access.proxies))
+        peer = address_of(request, self.access.proxies)
         key, secret = self.access.signer(signature.access_key, peer)
         signature.check_time(self.access.now())
         # the signature covers the body as it was sent; nothing else is done with the body before the signature is
@@ -316,7 +316,7 @@ class Gateway:
         key = problem.key if isinstance(problem, Refused) else None
         self.metrics.refused(adapter, category)
         path = request.scope.get("raw_path", b"").decode("latin-1")[:200]
-        peer = peer_of(request)
+        peer = address_of(request, self.access.proxies)
         sender = peer if key is None else f"{peer} with the key {key}"
         message = "%s %s %s from %s: %d %s"
         fields = {"category": category, "peer": peer, "key": key}

@@ -32,7 +32,9 @@ def key_of(context: Context, access: Access) -> Key:
     keys."""
     if access.open:
         return access.key(None)
-    return access.key(_bearer(context.invocation_metadata() or ()), _address(context.peer()))
+    metadata = list(context.invocation_metadata() or ())
+    forwarded = [str(value) for name, value in metadata if name == "x-forwarded-for"]
+    return access.key(_bearer(metadata), access.proxies.client(_address(context.peer()), forwarded))
 
 
 def caller(context: Context, access: Access) -> Caller:

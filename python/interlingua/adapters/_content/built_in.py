@@ -14,6 +14,7 @@ from interlingua.adapters._engine.items import ItemRow, read_item
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
+    absent_member,
     arguments_text,
     keep_spelling,
     report_replayable_state,
@@ -34,7 +35,7 @@ TOOLSET: Final = "toolset"
 name of the set."""
 DEFINITION: Final = "definition"
 """Spelling of a tool: the members of its definition that its description states, or that mean nothing to a model."""
-BESIDE: Final = ("kind", "name", "description", "input_schema", "side_effects", "requires_workspace")
+TOOL_ELSEWHERE: Final = ("kind", "name", "description", "input_schema", "side_effects", "requires_workspace")
 """The canonical members of a built-in tool that its row does not express."""
 
 
@@ -72,9 +73,8 @@ class Tool:
             keep_spelling(state, DEFINITION, kept)
         return item
 
-    def is_still(self, tool: Item, encoding: dict[str, Any]) -> bool:
-        """Whether a tool that was read from such a definition is unchanged. After an edit it is an ordinary
-        function."""
+    def is_still(self, tool: Item, encoding: Mapping[str, Any]) -> bool:
+        """Whether a tool that was read from such a definition is unchanged."""
         if tool["name"] != self.name or (tool.get("kind") or "function") != "function":
             return False
         if self.description is None:
@@ -82,10 +82,10 @@ class Tool:
         described = self._describe(encoding.get(DEFINITION) or NOTHING)
         return tool.get("description") == described and tool.get("input_schema") == self.schema
 
-    def put_back(self, wire: Wire, encoding: dict[str, Any]) -> Wire:
+    def put_back(self, wire: Wire, tool: Item, writing: Writing) -> Wire:
         """Restore the members of a definition that are kept as a spelling. The same object is changed: it may already
         be marked for the cache."""
-        wire.update(encoding.get(DEFINITION) or NOTHING)
+        wire.update(writing.encoding_of(tool).get(DEFINITION) or NOTHING)
         return wire
 
     def _describe(self, kept: dict[str, Any]) -> str | None:
@@ -93,9 +93,17 @@ class Tool:
         return f"{self.description}\n\n{{{text}}}" if text else self.description
 
 
+def definition_of(tool: Item, known: Mapping[str, Tool], writing: Writing) -> Tool | None:
+    """Return the one of the `known` built-in tools that a tool was read from. None for any other tool, and after an edit:
+    then it is an ordinary function."""
+    encoding = writing.encoding_of(tool)
+    found = known.get(encoding[BUILT_IN]) if BUILT_IN in encoding else None
+    return found if found is not None and found.is_still(tool, encoding) else None
+
+
 # ---------------------------------------------------------------------------------------------- sets of tools
 
-OF_FUNCTION: Final = frozenset((*BESIDE, "provider_state"))
+OF_FUNCTION: Final = frozenset((*TOOL_ELSEWHERE, "provider_state"))
 """The members that a function of a set may have and still be represented by the definition."""
 _OF_THE_FIRST: Final = ("id", "signature", "fields")
 """The members of a provider state that only the first function of a set may have."""
@@ -165,7 +173,7 @@ def report_expanded(functions: list[Item], kind: str, position: int, writing: Wr
         if number == 0:
             writing.loss.replace(("tools", position), function, *reported)
         else:
-            new: Path = (f"{kind}_{number}",)
+            new: Path = (absent_member(writing.source, f"{kind}_{number}"),)
             writing.loss.replace(new, function, *reported)
             writing.loss.move(new, ("tools", position + 1), *reported)
 

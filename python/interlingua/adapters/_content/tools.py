@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 from interlingua.adapters._content.calls import ARGUMENT
 from interlingua.adapters._content.web_search import with_native_search
-from interlingua.adapters._engine.items import same, text
+from interlingua.adapters._engine.items import ItemRow, read_item, same, text
 from interlingua.adapters._engine.kit import (
     PROVIDER_TOOL_MEMBERS,
     Wire,
@@ -19,6 +19,7 @@ from interlingua.adapters._engine.kit import (
     report_replayable_state,
     report_unknown,
 )
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -31,7 +32,7 @@ Of = list[tuple[int, ...]]
 """For each definition on the wire, the positions of the canonical tools that it represents: one, except for a set of
 tools."""
 
-BESIDE: Final = ("kind", "side_effects", "requires_workspace")
+TOOL_ELSEWHERE: Final = ("kind", "side_effects", "requires_workspace")
 """The members of a tool that are not for the model."""
 DESCRIPTION: Final = text("description", "description")
 PARAMETERS: Final = same("parameters", "input_schema", dict)
@@ -47,11 +48,18 @@ def of_provider(definition: Wire, endpoint: Endpoint, *names: Any) -> Tool:
     return {"kind": "provider", "name": name, "adapter": endpoint.adapter, "definition": definition}
 
 
-def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
-    """Return an unreadable value in the place of a function as a provider's tool, kept whole."""
-    inner: Any = tool.get("function") or tool.get("custom")
+def read_tool(row: ItemRow | None, wire: Wire, reading: Reading, kind: str = "function") -> Tool:
+    """Read a function, or a tool of another `kind`, by its row. A tool that has no row, or cannot be read by it, is kept
+    whole as a provider's tool: the kind of the result tells."""
+    if row is not None:
+        try:
+            return read_item(row, wire, {} if kind == "function" else {"kind": kind}, reading)
+        except (KeyError, TypeError):
+            if type(wire) is not dict:
+                raise
+    inner: Any = wire.get("function") or wire.get("custom")
     named = inner.get("name") if type(inner) is dict else None
-    return of_provider(tool, endpoint, named, tool.get("name"), tool.get("type"))
+    return of_provider(wire, reading.endpoint, named, wire.get("name"), wire.get("type"))
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -68,14 +76,18 @@ def write_tools(
     write: Callable[[Tool, W, Path], Wire | None],
     read: Callable[[Wire, W], Tool | None],
     offered: Collection[str] | None = None,
+    *,
+    one_name_each: bool = False,
 ) -> tuple[list[Wire], Of]:
     """Return the written definitions of the tools of a request, and the positions of the tools of each. If the model
     accepts no tools, the result is empty, and that is reported.
 
     `write` writes a function, or a free-text tool if the wire has these. `read` reads the definition of a provider's
     tool, and returns None for one that is no tool of this provider. On a wire that cannot name the tools that may be
-    called, only the `offered` ones are written.
+    called, only the `offered` ones are written. `one_name_each`: the wire does not accept two tools with one name, and
+    `InvalidRequest` is raised for the second, unless the received request had both.
     """
+    names: set[str] = set()
     wires: list[Wire] = []
     of: Of = []
     taken = not writing.refuses("tools")
@@ -91,9 +103,13 @@ def write_tools(
             writing.loss.drop(path, "tool_choice", "weakened", message)
         elif kind == "provider":
             wire = _definition_to_wire(tool, path, writing, read)
-        elif kind == "custom" and writing.folds_custom:
-            wire = write(tool_as_function(tool, writing.loss, path), writing, path)
+            if one_name_each and wire is not None and type(name := wire.get("name")) is str:
+                _refuse_second(name, names, writing, path)
         else:
+            if one_name_each:
+                _refuse_second(writing.tool_name(tool["name"]), names, writing, path)
+            if kind == "custom" and writing.folds_custom:
+                tool = tool_as_function(tool, writing.loss, path)
             wire = write(tool, writing, path)
         if wire is not None:
             wires.append(wire)
@@ -133,8 +149,7 @@ def _grammar(wanted: Any) -> str | None:
     return f"A text of this {syntax} grammar:\n{definition}"
 
 
-def refuse_second(name: str, before: set[str], writing: Writing, path: Path) -> None:
-    """Raise `InvalidRequest` for a tool with the name of one `before` it, unless the received request had both."""
+def _refuse_second(name: str, before: set[str], writing: Writing, path: Path) -> None:
     if name in before and not writing.had_twice(name):
         raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
     before.add(name)

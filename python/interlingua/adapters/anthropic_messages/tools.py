@@ -10,13 +10,12 @@ from interlingua.adapters._content import built_in
 from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.schema import Schema, definitions, parts
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Of,
     Tool,
     is_plain,
     of_provider,
-    refuse_second,
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
@@ -101,7 +100,7 @@ _TOOL: Final = ItemRow(
     same("strict", "strict", bool),
     Member("type", (), _not_read, lambda tool, writing, path: ABSENT),
     mark=CACHE,
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 
 # ---------------------------------------------------------------------------------------------- tools that the client runs
@@ -109,7 +108,10 @@ _TOOL: Final = ItemRow(
 
 def _client_run(kind: str, entry: dict[str, Any]) -> built_in.Tool:
     row = ItemRow(
-        {"type": kind, "name": entry["name"]}, same("strict", "strict", bool), mark=CACHE, beside=built_in.BESIDE
+        {"type": kind, "name": entry["name"]},
+        same("strict", "strict", bool),
+        mark=CACHE,
+        elsewhere=built_in.TOOL_ELSEWHERE,
     )
     return built_in.Tool(kind, entry, row)
 
@@ -214,21 +216,15 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Of:
             return None if run is None else toolsets.set_to_wire(request["tools"], run, writing)
         return _tool_to_wire(tool, writing, path)
 
-    wires, of = write_tools(request, writing, write, _read_definition)
+    wires, of = write_tools(request, writing, write, _read_definition, one_name_each=True)
     if sets:
         of = [sets.get(positions[0], positions) for positions in of]
-    names: set[str] = set()
     strict: Demands | None = None
     for wire, positions in zip(wires, of, strict=True):
-        path: Path = ("tools", positions[0])
-        if type(name := wire.get("name")) is str:
-            refuse_second(name, names, writing, path)
-        for position in sets.get(positions[0], ()):  # a toolset has no name
-            refuse_second(request["tools"][position]["name"], names, writing, ("tools", position))
         if wire.get("strict") is True and "input_schema" in wire:
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
-            strict = _strict_to_wire(wire, strict, writing, path)
+            strict = _strict_to_wire(wire, strict, writing, ("tools", positions[0]))
     toolsets.report_expanded(request["tools"], wires, of, writing)
     if wires or not request["tools"]:
         body["tools"] = wires
@@ -262,11 +258,10 @@ _DEMANDED: Final = (
 
 def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     """Write a tool that was read as a built-in tool; return None if it is an ordinary function now."""
-    encoding = writing.encoding_of(tool)
-    client_run = _CLIENT_RUN.get(encoding[built_in.BUILT_IN]) if built_in.BUILT_IN in encoding else None
-    if client_run is None or not client_run.is_still(tool, encoding):
+    client_run = built_in.definition_of(tool, _CLIENT_RUN, writing)
+    if client_run is None:
         return None
-    return client_run.put_back(item_to_wire(client_run.row, tool, writing, path), encoding)
+    return client_run.put_back(item_to_wire(client_run.row, tool, writing, path), tool, writing)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:

@@ -7,12 +7,11 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
 from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._content.tools import (
-    BESIDE,
+    TOOL_ELSEWHERE,
     Of,
     Tool,
     is_plain,
     of_provider,
-    refuse_second,
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
@@ -63,7 +62,7 @@ _TOOL: Final = ItemRow(
             by_rule("strict", ("strict",), bool, _write_strict, soft=True),
         ),
     ),
-    beside=(*BESIDE, "cache"),
+    elsewhere=(*TOOL_ELSEWHERE, "cache"),
 )
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -175,12 +174,10 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire]
     if tools is None:
         return None, of
     wires: list[Wire] = []
-    names: set[str] = set()
-    for wire, place in zip(*write_tools(request, writing, _tool_to_wire, _read_definition), strict=True):
+    written, places = write_tools(request, writing, _tool_to_wire, _read_definition, one_name_each=True)
+    for wire, place in zip(written, places, strict=True):
         position = place[0]
         tool = tools[position]
-        if tool.get("kind") != "provider":
-            refuse_second(tool["name"], names, writing, ("tools", position))
         wires.append(wire)
         of.append(place)
         if "cache" in tool and (mark := writing.mark(tool["cache"], ("tools", position))) is not None:

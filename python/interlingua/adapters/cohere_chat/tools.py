@@ -6,11 +6,10 @@ from interlingua.adapters._content.calls import argument_text, call_id, plain_ca
 from interlingua.adapters._content.choice import Ways, fitted_choice, may_be_called
 from interlingua.adapters._content.schema import demanded
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Tool,
-    refuse_second,
-    unreadable_function,
+    read_tool,
     write_tools,
 )
 from interlingua.adapters._engine.items import (
@@ -19,7 +18,6 @@ from interlingua.adapters._engine.items import (
     by_rule,
     inside,
     opaque,
-    read_item,
     tool_name,
     write_item,
 )
@@ -27,7 +25,7 @@ from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import imprint
 from interlingua.adapters._engine.verbatim import Items
-from interlingua.adapters._history.messages import OF_OPAQUE, report_beside
+from interlingua.adapters._history.messages import OF_OPAQUE, report_rest
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Writing
 from interlingua.canonical.loss import Path
 
@@ -48,21 +46,15 @@ _SCHEMA.always = True
 
 
 _FUNCTION: Final = inside("function", ItemRow({}, _NAME, DESCRIPTION, _SCHEMA))
-_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, beside=BESIDE)
-_STRICT_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, beside=(*BESIDE, "strict"))
+_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, elsewhere=TOOL_ELSEWHERE)
+_STRICT_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, elsewhere=(*TOOL_ELSEWHERE, "strict"))
 _CALL: Final = ItemRow({"type": "function"}, inside("function", ItemRow({}, _NAME, argument_text())), call_id())
 # ---------------------------------------------------------------------------------------------- tools
 
 
 def tool_from_wire(tool: Any, reading: Reading) -> Tool:
     """Read a tool. A tool that is not a readable function is kept whole as a tool of the provider."""
-    try:
-        return read_item(_TOOL, tool, {}, reading)
-    except (KeyError, TypeError):
-        if type(tool) is not dict:
-            raise
-    reading.must_compare = True
-    return unreadable_function(tool, reading.endpoint)
+    return read_tool(_TOOL, tool, reading)
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
@@ -72,16 +64,14 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     none = (request.get("tool_choice") or NOTHING).get("type") == "none" and writing.refuses("tool_choice")
     offered = () if none else may_be_called(request)
     row = _STRICT_TOOL if (strict := _can_be_strict(tools, writing)) else _TOOL
-    names: set[str] = set()
 
     def write(tool: Tool, writing: Writing, path: Path) -> Wire:
-        refuse_second(tool["name"], names, writing, path)
         return write_item(row, tool, writing, path)
 
     def seen(definition: Wire, writing: Writing) -> Tool:
         return tool_from_wire(definition, writing.reader())
 
-    written, of = write_tools(request, writing, write, seen, offered)
+    written, of = write_tools(request, writing, write, seen, offered, one_name_each=True)
     written = Items(tools, "tools", writing).settled(written, of, read)
     if written:
         body["tools"] = written
@@ -150,7 +140,7 @@ def call_from_wire(call: Wire, reading: Reading) -> Block:
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """Write a call as an item of `tool_calls`."""
     if block["type"] == "opaque":
-        report_beside(block, OF_OPAQUE, writing, path)
+        report_rest(block, OF_OPAQUE, writing, path)
         call: Wire = block["value"]
         return call
     return write_item(_CALL, block, writing, path)

@@ -30,12 +30,11 @@ from interlingua.adapters._content.schema import (
     replace,
 )
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Tool,
     is_plain,
     of_provider,
-    refuse_second,
     write_tools,
 )
 from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, read_item, tool_name, write_item
@@ -241,7 +240,7 @@ _FUNCTION: Final = ItemRow(
     DESCRIPTION,
     by_rule("parametersJsonSchema", ("input_schema",), dict, _write_schema),
     Member("parameters", (), _read_parameters, lambda tool, writing, path: ABSENT),
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 _FUNCTIONS: Final = "functionDeclarations"
 
@@ -385,9 +384,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             return _function_to_wire(tool, writing, path)
         return computer_use.written(tools, run, writing) if path[1] == run.start else None
 
-    written, places = write_tools(request, writing, write, _read_definition)
+    written, places = write_tools(request, writing, write, _read_definition, one_name_each=True)
     made = _Made()
-    names: set[str] = set()
     for wire, (position,) in zip(written, places, strict=True):
         tool = tools[position]
         if tool.get("kind") == "provider":
@@ -398,11 +396,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
                 report_expanded(found, computer_use.NAME, position, writing)
             made.add(wire, [position])
             continue
-        held = [*run] if position in run else [position]
-        for at in held:
-            refuse_second(tools[at]["name"], names, writing, ("tools", at))
         if position in run:
-            made.add(wire, held)
+            made.add(wire, [*run])
         else:
             made.add_function(wire, position)
     items = Items(tools, "tools", writing)

@@ -27,11 +27,11 @@ from interlingua.adapters._content.schema import (
     fitted,
 )
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Tool,
     is_plain,
-    unreadable_function,
+    read_tool,
     write_tools,
 )
 from interlingua.adapters._engine.items import (
@@ -42,7 +42,6 @@ from interlingua.adapters._engine.items import (
     by_rule,
     inside,
     opaque,
-    read_item,
     tool_name,
     write_item,
 )
@@ -191,7 +190,7 @@ _PARAMETERS: Final = by_rule("parameters", ("input_schema",), dict, _write_schem
 _TOOL: Final = ItemRow(
     {"type": "function"},
     inside("function", ItemRow({}, _NAME, DESCRIPTION, _PARAMETERS)),
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 _CALL: Final = ItemRow(
     {},
@@ -228,11 +227,7 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool:
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """Read a tool. A tool that is not a readable function is kept whole as a tool of the provider."""
-    try:
-        read = read_item(_TOOL, tool, {}, reading)
-    except (KeyError, TypeError):
-        reading.must_compare = True
-        return unreadable_function(tool, reading.endpoint)
+    read = read_tool(_TOOL, tool, reading)
     if (schema := read.get("input_schema")) is not None and not is_kept_whole(schema):
         reading.must_compare = True
     return read

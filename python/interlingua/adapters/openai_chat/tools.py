@@ -6,16 +6,16 @@ from typing import Any, Final, TypeGuard
 from interlingua.adapters._content.calls import argument_text, call_id, free_text, plain_call, read_call, text_of
 from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
     GRAMMAR,
     PARAMETERS,
     STRICT,
+    TOOL_ELSEWHERE,
     Tool,
-    unreadable_function,
+    read_tool,
     write_tools,
 )
-from interlingua.adapters._engine.items import ItemRow, inside, opaque, read_item, tool_name, write_item
+from interlingua.adapters._engine.items import ItemRow, inside, opaque, tool_name, write_item
 from interlingua.adapters._engine.kit import Wire, within
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import Items
@@ -38,10 +38,10 @@ _FUNCTION_TOOL: Final = ItemRow(
     {"type": "function"},
     inside("function", ItemRow({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
     mark=MARK,
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 _CUSTOM_TOOL: Final = ItemRow(
-    {"type": "custom"}, inside("custom", ItemRow({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, beside=BESIDE
+    {"type": "custom"}, inside("custom", ItemRow({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, elsewhere=TOOL_ELSEWHERE
 )
 
 
@@ -91,22 +91,17 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """Read a tool. A tool that is no readable function or custom tool is kept whole as a tool of the provider."""
     kind, dialect = tool.get("type"), reading.endpoint.dialect
-    try:
-        if kind == "function":
-            read = read_item(_FUNCTION_TOOL, tool, {}, reading)
-            schema = read.get("input_schema")
-            if schema is None:
-                reading.must_compare = reading.must_compare or bool(dialect.get("parameters_required"))
-            if read.get("strict") and (dialect.get("strict_tools") is False or not can_be_enforced(schema)):
-                reading.must_compare = True
-            return read
-        if kind == "custom":
-            read = read_item(_CUSTOM_TOOL, tool, {"kind": "custom"}, reading)
-            reading.must_compare = reading.must_compare or _is_flat(read.get("format"))
-            return read
-    except (KeyError, TypeError):
-        pass
-    return unreadable_function(tool, reading.endpoint)
+    if kind == "custom":
+        read = read_tool(_CUSTOM_TOOL, tool, reading, "custom")
+        reading.must_compare = reading.must_compare or _is_flat(read.get("format"))
+        return read
+    read = read_tool(_FUNCTION_TOOL if kind == "function" else None, tool, reading)
+    schema = read.get("input_schema")
+    if schema is None:
+        reading.must_compare = reading.must_compare or bool(dialect.get("parameters_required"))
+    if read.get("strict") and (dialect.get("strict_tools") is False or not can_be_enforced(schema)):
+        reading.must_compare = True
+    return read
 
 
 def functions_from_wire(functions: Any, reading: Reading) -> list[Tool] | None:

@@ -12,14 +12,14 @@ spelling that names the item.
 
 from typing import Any, Final
 
-from interlingua.adapters._content.built_in import BUILT_IN
+from interlingua.adapters._content.built_in import BUILT_IN, definition_of
 from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
     GRAMMAR,
     PARAMETERS,
     STRICT,
+    TOOL_ELSEWHERE,
     Tool,
     is_plain,
     of_provider,
@@ -29,6 +29,7 @@ from interlingua.adapters._engine.items import ItemRow, read_item, tool_name, wr
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
+    encoding_in,
     encoding_of,
     keep_spelling,
     note_spelling,
@@ -304,8 +305,10 @@ def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
 
 
 _NAME: Final = tool_name(_write_name)
-_FUNCTION: Final = ItemRow({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, beside=BESIDE)
-_CUSTOM: Final = ItemRow({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
+_FUNCTION: Final = ItemRow(
+    {"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, elsewhere=TOOL_ELSEWHERE
+)
+_CUSTOM: Final = ItemRow({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, elsewhere=TOOL_ELSEWHERE)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -315,11 +318,9 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     if is_plain(tool):
         function = {"name": writing.written_tool_name(tool["name"], path), "description": tool["description"]}
         return {"type": "function", **function, "parameters": tool["input_schema"], "strict": False}
-    encoding = writing.encoding_of(tool)
-    if BUILT_IN in encoding:
-        if (of_provider := TOOLS.get(encoding[BUILT_IN])) is not None and of_provider.is_still(tool, encoding):
-            return of_provider.put_back(write_item(of_provider.row, tool, writing, path), encoding)
-        tool = as_function(tool, path, writing)
+    if (built_in_tool := definition_of(tool, TOOLS, writing)) is not None:
+        return built_in_tool.put_back(write_item(built_in_tool.row, tool, writing, path), tool, writing)
+    tool = as_function(tool, path, writing)
     if kind == "custom":
         tool = _with_flat_grammar(tool, path, writing)
     if kind == "function" and tool.get("strict"):
@@ -336,9 +337,10 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def as_function(item: Item, path: Path, writing: Writing) -> Item:
-    """Return a built-in tool, or a call of one, that was changed: a function, without the members that it had here."""
+    """Return a built-in tool, or a call of one, that was changed: a function, without the members that it had here. Any
+    other item is returned unchanged."""
     state = writing.state_of(item)
-    if not state:
+    if BUILT_IN not in encoding_in(state):
         return item
     report_replayable_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
     kept = writing.endpoint.state(id=state["id"]) if "id" in state else writing.endpoint.state()
