@@ -129,7 +129,7 @@ def written_end(choice: Choice, content: list[Block], ends: Ends, *, same_origin
 # ---------------------------------------------------------------------------------------------- members
 
 AROUND: Final = tuple("id model requested_model message finish_reason usage loss skipped attempts raw".split())
-"""The members of a response that every wire writes, or that are not the provider's: the `beside` of a row."""
+"""The members of a response that every wire writes, or that are not the provider's: the `elsewhere` of a row."""
 
 
 Derive = Callable[[dict[str, Any]], str]

@@ -39,7 +39,7 @@ def _write_number(_: Choice, __: Writing, path: Path) -> Any:
 _ABSENT: Final = object()
 _NUMBER: Final = Member("index", ("message",), read_by_itself, _write_number)
 """The number of a choice, which is its position in the list."""
-_BESIDE: Final = (*AROUND, "alternatives")
+_ELSEWHERE: Final = (*AROUND, "alternatives")
 
 
 class Choices:
@@ -74,8 +74,8 @@ class Choices:
     ) -> None:
         self.name = name
         self.ends = ends
-        self.choice = ItemRow({}, _NUMBER, *choice, beside=_BESIDE)
-        self.answer = ItemRow({}, *around, inside(self.FIRST, self.choice, optional=True), beside=_BESIDE)
+        self.choice = ItemRow({}, _NUMBER, *choice, elsewhere=_ELSEWHERE)
+        self.answer = ItemRow({}, *around, inside(self.FIRST, self.choice, optional=True), elsewhere=_ELSEWHERE)
         self.writing = writing
         self.error = error
         self.is_error = is_error

@@ -24,27 +24,27 @@ class Repetition:
     not be decoded.
 
     The characters around the text and the member are compared, and the text has no character that JSON would escape, so
-    the frame can have no other meaning. `beside` is the value of the member in the last frame that was read.
+    the frame can have no other meaning. `counted` is the value of the member in the last frame that was read.
     """
 
-    __slots__ = ("_after", "_before", "_between", "_end", "_start", "beside")
+    __slots__ = ("_after", "_before", "_between", "_end", "_start", "counted")
 
-    def __init__(self, data: str, *path: str | int, beside: str = "") -> None:
-        """Take the data of a frame, the path to the text in the decoded data, and the name of the member (`beside`)."""
+    def __init__(self, data: str, *path: str | int, counted: str = "") -> None:
+        """Take the data of a frame, the path to the text in the decoded data, and the name of the member (`counted`)."""
         self._before = self._between = self._after = ""
         self._start = self._end = 0
-        self.beside: Any = None
+        self.counted: Any = None
         between, other = "", ""
         try:
             before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
-            if beside:
-                between, after = _around(beside, after)
+            if counted:
+                between, after = _around(counted, after)
                 other = f'"{_OTHER}"'
             # another text put here is read at the path: so this is its place, and no other with the same text
             read = json.loads(f'{before}"{_OTHER}"{between}{other}{after}')
-            if quoted and _at(path, read) == _OTHER and (not beside or read[beside] == _OTHER):
-                self._before, self._after = before + '"', after if beside else '"' + after
-                self._between = '"' + between if beside else ""
+            if quoted and _at(path, read) == _OTHER and (not counted or read[counted] == _OTHER):
+                self._before, self._after = before + '"', after if counted else '"' + after
+                self._between = '"' + between if counted else ""
                 self._start, self._end = len(self._before), -len(self._after)
         except (InvalidRequest, KeyError, IndexError, TypeError, ValueError):
             pass  # no frame is treated as alike
@@ -60,7 +60,7 @@ class Repetition:
             if not behind.startswith(self._between):
                 return None
             try:
-                self.beside = json.loads(behind[len(self._between) :])
+                self.counted = json.loads(behind[len(self._between) :])
             except InvalidRequest:
                 return None
             text = text[:end]

@@ -302,10 +302,10 @@ class Answer:
             if text := repetition.text(frame.data):
                 part.pieces.append(text)
                 event: Event = {"type": "text_delta", "index": part.index, "text": text}
-                if repetition.beside is None:
+                if repetition.counted is None:
                     return event
                 self.due.events.append(event)
-                self.count(repetition.beside)
+                self.count(repetition.counted)
                 return None
         data = frame.data.strip()
         if data == DONE:
@@ -318,15 +318,15 @@ class Answer:
         """Apply the data of a frame."""
         raise NotImplementedError
 
-    def repeats(self, part: Part, frame: Frame, *path: str | int, beside: str = "") -> None:
+    def repeats(self, part: Part, frame: Frame, *path: str | int, counted: str = "") -> None:
         """Note that a frame continues a text of the first answer and has nothing else: similar frames need not be
         decoded.
 
-        `path` is that of the text. `beside` is a member behind it that differs, too; its value is passed to `count`.
+        `path` is that of the text. `counted` is a member behind it that differs, too; its value is passed to `count`.
         """
         known = self.due.repeated
         if known is None or known[0] is not part:
-            self.due.repeated = part, Repetition(frame.data, *path, beside=beside)
+            self.due.repeated = part, Repetition(frame.data, *path, counted=counted)
 
     def count(self, usage: Any) -> None:
         """Take the usage so far, as a frame states it."""

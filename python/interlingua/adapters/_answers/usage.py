@@ -76,20 +76,24 @@ class Counts:
     later ones do not change it.
 
     - `with_cache`: the wire's prompt tokens include those that were read from a cache and written to it.
-    - `beside`: the wire's output tokens do not include the reasoning tokens. If it is a text, it is the name of a
+    - `reasoning_outside`: the wire's output tokens do not include the reasoning tokens. If it is a text, it is the name of a
       dialect switch that decides; if a dialect does not have the switch, the reader infers it from the total.
     - `uncounted`: the buckets that the wire does not count separately.
     """
 
     def __init__(
-        self, *places: Place, with_cache: bool = False, beside: bool | str = False, uncounted: tuple[str, ...] = ()
+        self,
+        *places: Place,
+        with_cache: bool = False,
+        reasoning_outside: bool | str = False,
+        uncounted: tuple[str, ...] = (),
     ) -> None:
         self.places = [place for place in places if place.written != READ and place.bucket not in (MORE, REST)]
         self.rest = next((place for place in places if place.bucket == REST), None)
         self.sources = [place for place in places if place.bucket not in (TOTAL, REST)]
         self.with_cache = with_cache
-        self.beside = beside is True
-        self.switch = beside if isinstance(beside, str) else ""
+        self.reasoning_outside = reasoning_outside is True
+        self.switch = reasoning_outside if isinstance(reasoning_outside, str) else ""
         self.uncounted = uncounted
 
     # ------------------------------------------------------------------------------------------ from the wire
@@ -113,8 +117,12 @@ class Counts:
         if MORE in usage:
             prompt += usage.pop(MORE)
         if reasoning := usage.get("reasoning_tokens"):
-            beside: bool | None = endpoint.dialect.get(self.switch) if self.switch else self.beside
-            if beside or (beside is None and wire.get("total_tokens") == prompt + output + reasoning):
+            reasoning_outside: bool | None = (
+                endpoint.dialect.get(self.switch) if self.switch else self.reasoning_outside
+            )
+            if reasoning_outside or (
+                reasoning_outside is None and wire.get("total_tokens") == prompt + output + reasoning
+            ):
                 usage["output_tokens"] = output + reasoning
             elif reasoning > output:
                 usage["reasoning_tokens"] = output
@@ -140,7 +148,7 @@ class Counts:
         counts[TOTAL] = prompt + output
         if self.with_cache:
             counts["input_tokens"] = prompt
-        if endpoint.dialect.get(self.switch) if self.switch else self.beside:
+        if endpoint.dialect.get(self.switch) if self.switch else self.reasoning_outside:
             counts["output_tokens"] = max(output - (usage.get("reasoning_tokens") or 0), 0)
         wire: Wire = {}
         for place in self.places:

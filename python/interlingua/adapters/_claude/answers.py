@@ -10,7 +10,7 @@ from interlingua.adapters._claude.values import ASSISTANT, Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._engine.items import Member
 from interlingua.adapters._engine.kit import Wire
-from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
+from interlingua.adapters._history.messages import OF_MESSAGE, report_rest
 from interlingua.canonical.errors import InvalidAnswer
 from interlingua.canonical.loss import Path, pointer
 
@@ -36,7 +36,7 @@ def content(
             if (wire := write_block(block, writing, (*path, "message", "content", position))) is not None:
                 wires.append(wire)
         if len(message) > 2:  # most have only a role and content
-            report_beside(message, OF_MESSAGE, writing, (*path, "message"))
+            report_rest(message, OF_MESSAGE, writing, (*path, "message"))
         return wires
 
     return answers.message("content", write, read)

@@ -35,7 +35,7 @@ TOOLSET: Final = "toolset"
 name of the set."""
 DEFINITION: Final = "definition"
 """Spelling of a tool: the members of its definition that its description states, or that mean nothing to a model."""
-BESIDE: Final = ("kind", "name", "description", "input_schema", "side_effects", "requires_workspace")
+TOOL_ELSEWHERE: Final = ("kind", "name", "description", "input_schema", "side_effects", "requires_workspace")
 """The canonical members of a built-in tool that its row does not express."""
 
 
@@ -103,7 +103,7 @@ def definition_of(tool: Item, known: Mapping[str, Tool], writing: Writing) -> To
 
 # ---------------------------------------------------------------------------------------------- sets of tools
 
-OF_FUNCTION: Final = frozenset((*BESIDE, "provider_state"))
+OF_FUNCTION: Final = frozenset((*TOOL_ELSEWHERE, "provider_state"))
 """The members that a function of a set may have and still be represented by the definition."""
 _OF_THE_FIRST: Final = ("id", "signature", "fields")
 """The members of a provider state that only the first function of a set may have."""

@@ -32,7 +32,7 @@ Of = list[tuple[int, ...]]
 """For each definition on the wire, the positions of the canonical tools that it represents: one, except for a set of
 tools."""
 
-BESIDE: Final = ("kind", "side_effects", "requires_workspace")
+TOOL_ELSEWHERE: Final = ("kind", "side_effects", "requires_workspace")
 """The members of a tool that are not for the model."""
 DESCRIPTION: Final = text("description", "description")
 PARAMETERS: Final = same("parameters", "input_schema", dict)

@@ -19,7 +19,7 @@ one that fits. `write_item` (`items`) does all of it for an item that has a row.
   `fields`.
 - `report_state` (`_history.messages`): `report_replayable_state` if the endpoint owns the state, else
   `report_lost_state`.
-- `report_beside` (`_history.messages`): `report_state` and `report_not_written`.
-- `finish` (`_history.messages`): it writes the `fields` of a state that the endpoint owns, then calls `report_beside`
+- `report_rest` (`_history.messages`): `report_state` and `report_not_written`.
+- `finish` (`_history.messages`): it writes the `fields` of a state that the endpoint owns, then calls `report_rest`
   for the rest.
 """

@@ -126,7 +126,7 @@ class ItemRow:
     - `tag`: members with a fixed value, such as `type`. On reading, each may be absent, null or an empty text.
     - `members`: the members that have a meaning.
     - `mark`: how the mark for the cache is read and written.
-    - `beside`: canonical members that the wire writes or reports elsewhere; they are not reported here.
+    - `elsewhere`: canonical members that the wire writes or reports elsewhere; they are not reported here.
     - `signed`: a member states the signature of the item's provider state, so it is not reported as a loss.
     - `excludes`: names that a kept member must not have when it is written next to the members of this row, such as the
       other kinds of a union.
@@ -154,7 +154,7 @@ class ItemRow:
         tag: dict[str, Any],
         *members: Member,
         mark: Mark | None = None,
-        beside: tuple[str, ...] = (),
+        elsewhere: tuple[str, ...] = (),
         signed: bool = False,
         excludes: frozenset[str] = frozenset(),
     ) -> None:
@@ -167,7 +167,7 @@ class ItemRow:
         self.written = tuple(member for member in members if member.covers)
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
-        self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *beside))
+        self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *elsewhere))
         objects = [member for member in members if member.row is not None]
         self.object = objects[0].name if objects else ""
         shape = members if objects == [] else ()

@@ -165,8 +165,8 @@ def _meaning(value: Any) -> Any:
     """The part of an item that has a meaning for a model, and what its provider gave with it: without metadata, times
     and spelling."""
     if type(value) is dict:
-        beside = _BESIDE if "role" in value else _STATE
-        meaning = {name: _meaning(item) for name, item in value.items() if name not in beside}
+        left_out = _ENVELOPE if "role" in value else _STATE
+        meaning = {name: _meaning(item) for name, item in value.items() if name not in left_out}
         state: Any = value.get("provider_state")
         if type(state) is dict and (given := {name: state[name] for name in _GIVEN if state.get(name)}):
             meaning["given"] = given
@@ -176,7 +176,7 @@ def _meaning(value: Any) -> Any:
 
 _STATE: Final = frozenset(("provider_state",))
 _GIVEN: Final = ("id", "signature", "fields")
-_BESIDE: Final = _STATE.union("metadata id session_id created_at schema_version priority critical extra".split())
+_ENVELOPE: Final = _STATE.union("metadata id session_id created_at schema_version priority critical extra".split())
 
 
 # ---------------------------------------------------------------------------------------------- a list of items

@@ -164,16 +164,16 @@ def estimate(
     request: Request,
     endpoint: Endpoint,
     provided: Mapping[str, Range | None] = NOTHING,
-    beside: Range = (0, 0, 0),
+    added: Range = (0, 0, 0),
 ) -> TokenEstimate:
     """Estimate the prompt tokens of a canonical request: a low, a likely and a high count.
 
     `provided` has the tokens that the provider's own tools add, by the beginning of their type; None: up to the whole
-    context. `beside` are tokens of other parts that the provider adds.
+    context. `added` are tokens of other parts that the provider adds.
     """
     gathered = _gathered(request, endpoint)
     low, likely, high = _weighed(gathered, request, _of(endpoint, request), window(endpoint), provided)
-    return _rounded(low + beside[0], likely + beside[1], high + beside[2])
+    return _rounded(low + added[0], likely + added[1], high + added[2])
 
 
 def _of(endpoint: Endpoint, request: Mapping[str, Any]) -> Template:

@@ -2,7 +2,7 @@
 Messages of a history on the wires that have one message or item for each canonical message: the code that is the same
 for them when they read, write and report. Each wire sorts blocks into its members itself.
 
-`finish`, `report_beside` and `report_state` report what is lost of an item. The docstring of `_engine` lists all such
+`finish`, `report_rest` and `report_state` report what is lost of an item. The docstring of `_engine` lists all such
 functions, and which of them includes which.
 """
 
@@ -128,18 +128,18 @@ def first_call(content: list[Block]) -> int:
 
 
 def finish(item: Item, wire: Wire, covered: frozenset[str], writing: Writing, path: Path) -> Wire:
-    """Write the `fields` of an item's own state to the written item, and report the rest (`report_beside`).
+    """Write the `fields` of an item's own state to the written item, and report the rest (`report_rest`).
 
     `covered` are the canonical members that are written or reported elsewhere."""
     state: Item | None = item.get("provider_state")
     if state is not None and (fields := state.get("fields")) and writing.endpoint.owns(state):
         for name, value in fields.items():
             wire.setdefault(name, value)
-    report_beside(item, covered, writing, path, fields=False)
+    report_rest(item, covered, writing, path, fields=False)
     return wire
 
 
-def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: Path, *, fields: bool = True) -> None:
+def report_rest(item: Item, covered: frozenset[str], writing: Writing, path: Path, *, fields: bool = True) -> None:
     """Report the state of an item (`report_state`) and its members that are not `covered` (`report_not_written`).
 
     `fields`: the `fields` of a state that the endpoint owns are reported, too, because no item is written that could
@@ -175,7 +175,7 @@ def native_item(
     if type(kind) is str and kind != named:
         code = "required_default" if named is None else "name_rewritten"
         writing.loss.replace((*path, "kind"), kind, code, "representation", "the item itself states its kind")
-    report_beside(block, covered, writing, path, fields=fields)
+    report_rest(block, covered, writing, path, fields=fields)
     return block["value"]
 
 

@@ -50,7 +50,7 @@ def form_writer(forms: Forms) -> Writer[Any]:
     def write(name: str, value: Form, body: Wire, writing: Any) -> Any:
         kind, schema, loss = value["type"], value.get("schema"), writing.loss
         if kind == "text":
-            _report_beside(value, (), writing)
+            _report_unwritten(value, (), writing)
             return forms.text
         if kind == "json_schema" and forms.json is not None and _asks_nothing(schema, forms):
             message = "without a schema the response format is a JSON object"
@@ -59,13 +59,13 @@ def form_writer(forms: Forms) -> Writer[Any]:
         taken = _taken(kind, schema, forms, body, writing)
         if taken == "json_schema":
             written = forms.schema(value, body, writing)
-            _report_beside(value, forms.members, writing)
+            _report_unwritten(value, forms.members, writing)
             return written
         if taken == "":
             loss.drop((name,), "unsupported_value", "lost", "the target does not support this response format")
             return None
         if taken == kind:
-            _report_beside(value, (), writing)
+            _report_unwritten(value, (), writing)
         else:
             message = "the response format is a JSON object without a schema"
             loss.replace((name,), {"type": "json"}, "unsupported_value", "weakened", message)
@@ -91,7 +91,7 @@ def _taken(kind: str, schema: Any, forms: Forms, body: Wire, writing: Writing) -
     return "json" if forms.json is not None and "json" in taken and (enforced or not forms.enforced) else ""
 
 
-def _report_beside(value: Form, covered: tuple[str, ...], writing: Writing) -> None:
+def _report_unwritten(value: Form, covered: tuple[str, ...], writing: Writing) -> None:
     """Report the members of a format that have no counterpart on the wire. They have a meaning only with a schema."""
     for member, severity in _MEMBERS.items():
         if member not in covered and value.get(member) is not None and value[member] is not False:

@@ -298,7 +298,7 @@ def _moved(entries: Entries) -> Entries:
 def _in_instructions(
     request: Request,
     text: str,
-    beside: dict[str, Any] | None,
+    stated: dict[str, Any] | None,
     left_out: Container[str],
     endpoint: Endpoint,
     write: Writer,
@@ -310,20 +310,20 @@ def _in_instructions(
     """
     messages: list[Any] = request["messages"]
     if not request.get("system") and goes_on(messages, left_out):
-        return write(_with_text(request, text, beside, -1, -1), endpoint)
+        return write(_with_text(request, text, stated, -1, -1), endpoint)
     before: int | None = None
     while True:
         position, index = place_of_end(messages, before)
-        wire, entries = write(_with_text(request, text, beside, position, index), endpoint)
+        wire, entries = write(_with_text(request, text, stated, position, index), endpoint)
         if position < 0 or not any(entry["code"] == "marker" and _is_about(entry, position) for entry in entries):
             return wire, entries
         before = position
 
 
-def _with_text(request: Request, text: str, beside: dict[str, Any] | None, position: int, index: int) -> Request:
+def _with_text(request: Request, text: str, stated: dict[str, Any] | None, position: int, index: int) -> Request:
     """Return the request with a text after a text of its instructions. With position -1 the text is put at the end of
     `system`, or becomes `system`."""
-    asked = _asking(request, beside)
+    asked = _asking(request, stated)
     messages: list[Any] = request["messages"]
     system: list[Block] = request.get("system") or []
     if position >= 0:
@@ -344,10 +344,10 @@ def _ending(content: list[Block], index: int, text: str) -> list[Block]:
     return [*content[:index], block, *content[index + 1 :]]
 
 
-def _asking(request: Request, beside: dict[str, Any] | None) -> Request:
+def _asking(request: Request, stated: dict[str, Any] | None) -> Request:
     asked = {name: value for name, value in request.items() if name != "response_format"}
-    if beside is not None:
-        asked["response_format"] = beside
+    if stated is not None:
+        asked["response_format"] = stated
     return asked
 
 

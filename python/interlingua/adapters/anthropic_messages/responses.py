@@ -66,7 +66,7 @@ _ROW: Final = ItemRow(
     strict(answers.end("stop_reason", ENDS, always=True)),
     strict(answers.stop_text("stop_sequence", always=True)),
     strict(answers.usage("usage", COUNTS, demanded=True)),
-    beside=answers.AROUND,
+    elsewhere=answers.AROUND,
 )
 
 

@@ -10,8 +10,8 @@ from interlingua.adapters._content import built_in
 from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.schema import Schema, definitions, parts
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Of,
     Tool,
     is_plain,
@@ -100,7 +100,7 @@ _TOOL: Final = ItemRow(
     same("strict", "strict", bool),
     Member("type", (), _not_read, lambda tool, writing, path: ABSENT),
     mark=CACHE,
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 
 # ---------------------------------------------------------------------------------------------- tools that the client runs
@@ -108,7 +108,10 @@ _TOOL: Final = ItemRow(
 
 def _client_run(kind: str, entry: dict[str, Any]) -> built_in.Tool:
     row = ItemRow(
-        {"type": kind, "name": entry["name"]}, same("strict", "strict", bool), mark=CACHE, beside=built_in.BESIDE
+        {"type": kind, "name": entry["name"]},
+        same("strict", "strict", bool),
+        mark=CACHE,
+        elsewhere=built_in.TOOL_ELSEWHERE,
     )
     return built_in.Tool(kind, entry, row)
 

@@ -43,7 +43,7 @@ class Toolset:
         self.kind = kind
         self.name: str = entry["toolset"]
         self.members: dict[str, Item] = {full_name(self.name, member["name"]): member for member in entry["members"]}
-        self.row = ItemRow({"type": kind}, mark=CACHE, beside=(*_OF_MEMBER,))
+        self.row = ItemRow({"type": kind}, mark=CACHE, elsewhere=(*_OF_MEMBER,))
 
     def enabled(self, configs: Any) -> list[str]:
         """Return the canonical names of the tools that `configs` enables; none if `configs` cannot be read."""

@@ -35,7 +35,7 @@ _TYPE: Final = Member("type", (), _read_type, lambda block, writing, path: ABSEN
 
 def block_row(content: Member) -> ItemRow:
     """Return the row of a block: the member that names its kind, and `type`. A cache mark is a block of its own."""
-    return ItemRow({}, content, _TYPE, beside=("cache", "citations"), excludes=KINDS)
+    return ItemRow({}, content, _TYPE, elsewhere=("cache", "citations"), excludes=KINDS)
 
 
 # ---------------------------------------------------------------------------------------------- from the wire

@@ -25,7 +25,7 @@ from interlingua.adapters._content.media import (
 from interlingua.adapters._engine.items import ABSENT, ItemRow, Member, by_rule, inside, write_item
 from interlingua.adapters._engine.kit import UNREADABLE, Wire
 from interlingua.adapters._engine.writing import Refused
-from interlingua.adapters._history.messages import OF_TEXT, report_beside
+from interlingua.adapters._history.messages import OF_TEXT, report_rest
 from interlingua.adapters.bedrock_converse.items import Block, block_row, text_from_wire
 from interlingua.adapters.bedrock_converse.tables import ALIASES, FORMATS, S3, TEXTS, Writing
 from interlingua.canonical.loss import Path
@@ -104,7 +104,7 @@ def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
             writing.loss.drop(at, "empty_content", "representation", message)
         else:
             texts.append({"text": part["text"]})
-            report_beside(part, OF_TEXT, writing, at)
+            report_rest(part, OF_TEXT, writing, at)
     return texts or [writing.text(writing.fill(path))]
 
 

@@ -95,7 +95,7 @@ _ROW: Final = ItemRow(
     strict(answers.end("stopReason", ENDS)),
     strict(answers.usage("usage", COUNTS, demanded=True)),
     inside("additionalModelResponseFields", ItemRow({}, answers.stop_text("stop_sequence")), optional=True),
-    beside=answers.AROUND,
+    elsewhere=answers.AROUND,
 )
 
 

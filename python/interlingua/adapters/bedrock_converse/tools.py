@@ -7,7 +7,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
 from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._content.tools import (
-    BESIDE,
+    TOOL_ELSEWHERE,
     Of,
     Tool,
     is_plain,
@@ -62,7 +62,7 @@ _TOOL: Final = ItemRow(
             by_rule("strict", ("strict",), bool, _write_strict, soft=True),
         ),
     ),
-    beside=(*BESIDE, "cache"),
+    elsewhere=(*TOOL_ELSEWHERE, "cache"),
 )
 
 # ---------------------------------------------------------------------------------------------- from the wire

@@ -23,9 +23,9 @@ from interlingua.adapters._history.messages import (
     other_members,
     plain_message,
     read_messages,
-    report_beside,
     report_moves,
     report_order,
+    report_rest,
     result_message,
     result_parts,
 )
@@ -48,7 +48,7 @@ Message = dict[str, Any]
 
 PLAN: Final = "tool_plan"
 """The place of a text that was read as the plan."""
-_BESIDE: Final = "content"
+_IN_CONTENT: Final = "content"
 """The place of a text that was read from the content of a message with calls."""
 
 
@@ -135,7 +135,7 @@ def _assistant_from_wire(message: Wire, reading: Reading, fields: dict[str, Any]
         for block in blocks:
             if block["type"] == "text":
                 state = block.setdefault("provider_state", reading.endpoint.state())
-                keep_spelling(state, "place", _BESIDE)
+                keep_spelling(state, "place", _IN_CONTENT)
     if plan:
         encoding: dict[str, Any] = {"place": PLAN} if calls else {"place": PLAN, "alone": True}
         blocks.append({"type": "text", "text": plan, "provider_state": reading.endpoint.state(encoding=encoding)})
@@ -285,7 +285,7 @@ def _assistant_to_wire(content: list[Block], path: Path, writing: Writing) -> Wi
         if is_call(block, writing):
             members["tool_calls"].append((index, call_to_wire(block, where, writing)))
             continue
-        if calls and block.get("text") == "" and writing.encoding_of(block).get("place") == _BESIDE:
+        if calls and block.get("text") == "" and writing.encoding_of(block).get("place") == _IN_CONTENT:
             part: Wire | None = {"type": "text", "text": ""}  # the provider accepts it, as recorded requests show
         else:
             part = writing.or_placeholder(part_to_wire, _uncited(block), ASSISTANT, where)
@@ -320,7 +320,7 @@ def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
         return False
     place = writing.encoding_of(block).get("place")
     return (place == PLAN and (calls or writing.encoding_of(block).get("alone") or writing.answering)) or (
-        calls and place not in (PLAN, _BESIDE)
+        calls and place not in (PLAN, _IN_CONTENT)
     )
 
 
@@ -344,5 +344,5 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
     wire["content"] = _content(result_parts(block, parts, "text", where, writing, FILLER))
     if len(block) > 3:
-        report_beside(block, OF_RESULT, writing, where)
+        report_rest(block, OF_RESULT, writing, where)
     return wire

@@ -108,7 +108,7 @@ _ROW: Final = ItemRow(
     answers.end("finish_reason", ENDS),
     answers.usage("usage", _COUNTS),
     answers.listed_logprobs("logprobs", _are_pieces),
-    beside=answers.AROUND,
+    elsewhere=answers.AROUND,
 )
 
 

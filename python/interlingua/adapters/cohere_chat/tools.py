@@ -6,8 +6,8 @@ from interlingua.adapters._content.calls import argument_text, call_id, plain_ca
 from interlingua.adapters._content.choice import Ways, fitted_choice, may_be_called
 from interlingua.adapters._content.schema import demanded
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Tool,
     read_tool,
     write_tools,
@@ -25,7 +25,7 @@ from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import imprint
 from interlingua.adapters._engine.verbatim import Items
-from interlingua.adapters._history.messages import OF_OPAQUE, report_beside
+from interlingua.adapters._history.messages import OF_OPAQUE, report_rest
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Writing
 from interlingua.canonical.loss import Path
 
@@ -46,8 +46,8 @@ _SCHEMA.always = True
 
 
 _FUNCTION: Final = inside("function", ItemRow({}, _NAME, DESCRIPTION, _SCHEMA))
-_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, beside=BESIDE)
-_STRICT_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, beside=(*BESIDE, "strict"))
+_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, elsewhere=TOOL_ELSEWHERE)
+_STRICT_TOOL: Final = ItemRow({"type": "function"}, _FUNCTION, elsewhere=(*TOOL_ELSEWHERE, "strict"))
 _CALL: Final = ItemRow({"type": "function"}, inside("function", ItemRow({}, _NAME, argument_text())), call_id())
 # ---------------------------------------------------------------------------------------------- tools
 
@@ -140,7 +140,7 @@ def call_from_wire(call: Wire, reading: Reading) -> Block:
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """Write a call as an item of `tool_calls`."""
     if block["type"] == "opaque":
-        report_beside(block, OF_OPAQUE, writing, path)
+        report_rest(block, OF_OPAQUE, writing, path)
         call: Wire = block["value"]
         return call
     return write_item(_CALL, block, writing, path)

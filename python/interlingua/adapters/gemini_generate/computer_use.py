@@ -10,8 +10,8 @@ its functions. A call names such a function without the tool, as it names any fu
 from typing import Any, Final
 
 from interlingua.adapters._content.built_in import (
-    BESIDE,
     DEFINITION,
+    TOOL_ELSEWHERE,
     entries,
     find_run,
     functions_of_set,
@@ -27,7 +27,7 @@ Item = dict[str, Any]
 NAME: Final = "computerUse"
 _ENVIRONMENT: Final = "environment"
 _EXCLUDED: Final = "excludedPredefinedFunctions"
-_ROW: Final = ItemRow({}, beside=BESIDE)
+_ROW: Final = ItemRow({}, elsewhere=TOOL_ELSEWHERE)
 _MEMBERS: Final = {model: entry["members"] for _, entry in entries("gemini_generate") for model in entry["models"]}
 """The functions of each model, in all environments."""
 

@@ -20,7 +20,7 @@ from interlingua.adapters._engine.kit import (
     parse_arguments,
 )
 from interlingua.adapters._engine.writing import Refused
-from interlingua.adapters._history.messages import OF_TEXT, misplaced, native_item, no_place, report_beside
+from interlingua.adapters._history.messages import OF_TEXT, misplaced, native_item, no_place, report_rest
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
@@ -81,7 +81,7 @@ _RESULT: Final = ItemRow(
     ),
     NO_THOUGHT,
     SIGNATURE,
-    beside=("tool_use_id", "content", "is_error"),
+    elsewhere=("tool_use_id", "content", "is_error"),
     signed=True,
 )
 
@@ -464,5 +464,5 @@ def _part_of_result(item: Block, writing: Writing, path: Path) -> Wire | None:
     """Write a block of a result as a part; inside a result, texts have no other members."""
     if item["type"] != "text":
         return writing.or_placeholder(part_to_wire, item, RESULT, path)
-    report_beside(item, OF_TEXT, writing, path)
+    report_rest(item, OF_TEXT, writing, path)
     return {"text": item["text"]}

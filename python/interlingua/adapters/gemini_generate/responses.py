@@ -8,7 +8,7 @@ from interlingua.adapters._answers.choices import Choices
 from interlingua.adapters._answers.usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
 from interlingua.adapters._engine.items import ABSENT, Member
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire
-from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
+from interlingua.adapters._history.messages import OF_MESSAGE, report_rest
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
@@ -43,7 +43,7 @@ COUNTS: Final = Counts(
     Place("reasoning_tokens", "thoughtsTokenCount"),
     Place(TOTAL, "totalTokenCount", written=ALWAYS),
     with_cache=True,
-    beside=True,
+    reasoning_outside=True,
     uncounted=("cache_creation_input_tokens", "cache_creation_1h_input_tokens"),
 )
 _SOURCES: Final = "groundingMetadata"
@@ -158,7 +158,7 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
             parts.append(part)
             written.append((position, block))
     if len(message) > 2:  # most have only role and content
-        report_beside(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
+        report_rest(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
     if _SOURCES in fields:
         report_citations(written, parts, fields, writing, (*path, "message", "content"))
     content = {**(writing.state_of(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}

@@ -73,7 +73,7 @@ class _Answer(Answer):
                 and len(self.choices) == 1
                 and chunk is data
             ):
-                self.repeats(part, frame, "candidates", 0, "content", "parts", 0, "text", beside=_USAGE)
+                self.repeats(part, frame, "candidates", 0, "content", "parts", 0, "text", counted=_USAGE)
 
     def count(self, usage: Any) -> None:
         """Merge the counts. They are cumulative: an absent count keeps its value."""

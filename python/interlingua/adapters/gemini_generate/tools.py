@@ -30,8 +30,8 @@ from interlingua.adapters._content.schema import (
     replace,
 )
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Tool,
     is_plain,
     of_provider,
@@ -240,7 +240,7 @@ _FUNCTION: Final = ItemRow(
     DESCRIPTION,
     by_rule("parametersJsonSchema", ("input_schema",), dict, _write_schema),
     Member("parameters", (), _read_parameters, lambda tool, writing, path: ABSENT),
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 _FUNCTIONS: Final = "functionDeclarations"
 

@@ -18,7 +18,7 @@ from interlingua.adapters._engine.items import opaque
 from interlingua.adapters._engine.kit import parse_data_uri
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.writing import Refused
-from interlingua.adapters._history.messages import report_beside
+from interlingua.adapters._history.messages import report_rest
 from interlingua.adapters.ollama_chat.tables import IMAGES, Writing
 from interlingua.canonical.loss import Path
 
@@ -43,7 +43,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     data: str = located(block).data
     refuse_source(block, located(block), (BYTES,), writing)
     sent_as(block, Medium(BYTES, data, sniff("image", data)), writing.loss, path)
-    report_beside(block, _IMAGE, writing, path)
+    report_rest(block, _IMAGE, writing, path)
     return data
 
 

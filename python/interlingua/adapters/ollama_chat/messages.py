@@ -25,10 +25,10 @@ from interlingua.adapters._history.messages import (
     other_members,
     plain_message,
     read_messages,
-    report_beside,
     report_empty,
     report_moves,
     report_order,
+    report_rest,
     result_message,
     result_parts,
 )
@@ -156,12 +156,12 @@ def _member(block: Block, role: str, writing: Writing, path: Path) -> Wire:
     match block["type"]:
         case "text":
             if len(block) > 2:
-                report_beside(block, OF_TEXT, writing, path)
+                report_rest(block, OF_TEXT, writing, path)
             return {"content": block["text"]}
         case "document" if (
             not assistant and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
         ):
-            report_beside(text, OF_TEXT, writing, path)
+            report_rest(text, OF_TEXT, writing, path)
             return {"content": text["text"]}
         case "image":
             return {"images": image_to_wire(block, path, writing)}
@@ -171,10 +171,10 @@ def _member(block: Block, role: str, writing: Writing, path: Path) -> Wire:
         case "thinking" if assistant and (
             writing.answering or not block.get("provider_state") or writing.state_of(block)
         ):
-            report_beside(block, OF_THINKING, writing, path)
+            report_rest(block, OF_THINKING, writing, path)
             return {"thinking": block["text"]}
         case "opaque" if (item := _raw_item(block, role, writing)) is not None:
-            report_beside(block, OF_OPAQUE, writing, path)
+            report_rest(block, OF_OPAQUE, writing, path)
             return {block["kind"]: item[0]}
         case "tool_use" | "tool_result" if role != "tool":
             raise misplaced(block, path, writing)
@@ -253,7 +253,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     if (wire_id := writing.known_result_id(block)) is not None:
         wire["tool_call_id"] = wire_id
     if len(block) > 3:
-        report_beside(block, OF_RESULT, writing, where)
+        report_rest(block, OF_RESULT, writing, where)
     return wire
 
 

@@ -79,7 +79,7 @@ _ROW: Final = ItemRow(
     answers.listed_logprobs("logprobs", answers.has_tokens),
     Member("done", ("message",), _read_done, lambda response, writing, path: True, always=True),
     answers.end("done_reason", ENDS),
-    beside=answers.AROUND,
+    elsewhere=answers.AROUND,
 )
 
 # ---------------------------------------------------------------------------------------------------- both directions

@@ -27,8 +27,8 @@ from interlingua.adapters._content.schema import (
     fitted,
 )
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
+    TOOL_ELSEWHERE,
     Tool,
     is_plain,
     read_tool,
@@ -190,7 +190,7 @@ _PARAMETERS: Final = by_rule("parameters", ("input_schema",), dict, _write_schem
 _TOOL: Final = ItemRow(
     {"type": "function"},
     inside("function", ItemRow({}, _NAME, DESCRIPTION, _PARAMETERS)),
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 _CALL: Final = ItemRow(
     {},

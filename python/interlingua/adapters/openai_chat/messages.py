@@ -14,8 +14,8 @@ from interlingua.adapters._history.messages import (
     plain_message,
     read_messages,
     refuse_calls,
-    report_beside,
     report_moves,
+    report_rest,
     result_message,
     result_parts,
 )
@@ -242,7 +242,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         runs.fits = False
     wire["content"] = written
     if len(block) > 3:
-        report_beside(block, OF_RESULT, writing, path)
+        report_rest(block, OF_RESULT, writing, path)
     return wire if bare else finish_message(message, wire, ("messages", position), writing)
 
 

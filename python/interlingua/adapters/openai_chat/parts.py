@@ -72,9 +72,9 @@ def _format(media_type: str) -> str:
 
 
 _TEXT: Final = ItemRow({"type": "text"}, text("text", "text", needed=True), mark=MARK)
-_OUTPUT_TEXT: Final = ItemRow({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
+_OUTPUT_TEXT: Final = ItemRow({"type": "text"}, text("text", "text", needed=True), mark=MARK, elsewhere=("citations",))
 _REFUSAL: Final = ItemRow(
-    {"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal", "citations")
+    {"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, elsewhere=("refusal", "citations")
 )
 _IMAGE: Final = ItemRow(
     {"type": "image_url"},

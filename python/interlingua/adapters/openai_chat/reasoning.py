@@ -18,7 +18,7 @@ from interlingua.adapters._engine.items import Item, ItemRow, Member, filled, op
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import read_elements
-from interlingua.adapters._history.messages import OF_THINKING, no_place, report_beside
+from interlingua.adapters._history.messages import OF_THINKING, no_place, report_rest
 from interlingua.adapters._openai.members import effort
 from interlingua.adapters._openai.parts import INDEX
 from interlingua.adapters._requests.members import Members, whole_number
@@ -112,7 +112,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     if place == PART:
         return place, write_item(_SUMMARY if encoding.get("type") == "reasoning" else _WORDS, block, writing, path)
     if len(block) > 2:
-        report_beside(block, OF_THINKING, writing, path)
+        report_rest(block, OF_THINKING, writing, path)
     return place, block["text"]
 
 
@@ -230,11 +230,11 @@ IDLE: Final = "idle"
 
 class Setting(NamedTuple):
     """A member of the canonical settings for reasoning. Its wire value is the same, or `words` gives it by canonical
-    value; `IDLE` is the value that has no effect. It is not used `beside` another member of its object."""
+    value; `IDLE` is the value that has no effect. It is not used next to the member `yields_to` of its object."""
 
     member: str
     words: Mapping[str, Any] | None = None
-    beside: str = ""
+    yields_to: str = ""
 
 
 _SWITCH: Final = {"enabled": True, "disabled": False}
@@ -242,7 +242,7 @@ _SETTINGS: Final[Mapping[str, Setting | Mapping[str, Setting]]] = {
     "reasoning_effort": Setting("effort"),
     "reasoning": {  # OpenRouter's
         "effort": Setting("effort"),
-        "max_tokens": Setting("budget_tokens", beside="effort"),
+        "max_tokens": Setting("budget_tokens", yields_to="effort"),
         "enabled": Setting("mode", _SWITCH),
         "exclude": Setting("display", {"omitted": True, IDLE: False}),
         "summary": Setting("display", {"summarized": "auto"}),
@@ -305,7 +305,7 @@ def _write(name: str, wish: Mapping[str, Any], body: Wire, written: dict[str, An
     for inner, row in rows.items():
         value = wish.get(row.member)
         word = value if row.words is None or value is None else row.words.get(value)
-        if word is None or (row.beside and row.beside in written):
+        if word is None or (row.yields_to and row.yields_to in written):
             continue
         written[row.member] = value
         if inner:
@@ -377,7 +377,7 @@ def _read(setting: Setting | Mapping[str, Setting], value: Any, read: dict[str, 
     rest: Wire = {**value}
     for name, row in setting.items():
         said = _meaning(row, value.get(name))
-        if said is None or row.member in read or (row.beside and row.beside in value):
+        if said is None or row.member in read or (row.yields_to and row.yields_to in value):
             continue
         del rest[name]
         if said != IDLE:

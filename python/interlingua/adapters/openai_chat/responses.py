@@ -50,7 +50,7 @@ COUNTS: Final = Counts(
     Place("reasoning_tokens", "completion_token_details", "reasoning_tokens", READ),
     Place("reasoning_tokens", "reasoning_tokens", written=READ),
     with_cache=True,
-    beside="reasoning_tokens_outside",
+    reasoning_outside="reasoning_tokens_outside",
     uncounted=("cache_creation_1h_input_tokens",),
 )
 """Vendors have several names for tokens read from a cache and written to one. xAI counts reasoning outside the

@@ -80,7 +80,7 @@ class _Answer(Answer):
         usage = data.get("usage")
         self.count(usage or _usage_elsewhere(data))
         if part is not None and len(choices) == 1:
-            self.repeats(part, frame, "choices", 0, "delta", "content", beside="usage" if usage else "")
+            self.repeats(part, frame, "choices", 0, "delta", "content", counted="usage" if usage else "")
 
     def _going_on(self, choice: Choice, wire: Wire) -> Part | None:
         """Return the text that continues, if a chunk has nothing else for the first choice."""

@@ -6,11 +6,11 @@ from typing import Any, Final, TypeGuard
 from interlingua.adapters._content.calls import argument_text, call_id, free_text, plain_call, read_call, text_of
 from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
     GRAMMAR,
     PARAMETERS,
     STRICT,
+    TOOL_ELSEWHERE,
     Tool,
     read_tool,
     write_tools,
@@ -38,10 +38,10 @@ _FUNCTION_TOOL: Final = ItemRow(
     {"type": "function"},
     inside("function", ItemRow({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
     mark=MARK,
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 _CUSTOM_TOOL: Final = ItemRow(
-    {"type": "custom"}, inside("custom", ItemRow({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, beside=BESIDE
+    {"type": "custom"}, inside("custom", ItemRow({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, elsewhere=TOOL_ELSEWHERE
 )
 
 

@@ -23,9 +23,9 @@ from interlingua.adapters._history.messages import (
     first_call,
     misplaced,
     native_item,
-    report_beside,
     report_empty,
     report_order,
+    report_rest,
 )
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
@@ -174,7 +174,7 @@ def _sort(block: Block, turn: _Turn, writing: Writing, path: Path) -> Wire | Non
         case "text" if block.get("refusal") and (turn.played or _is_member(block, turn)):
             if block["text"]:
                 turn.add("refusal", block["text"])
-                report_beside(block, _OF_REFUSAL, writing, path)
+                report_rest(block, _OF_REFUSAL, writing, path)
             else:
                 report_empty(turn.index, path[:-1], writing)
             return None

@@ -6,7 +6,7 @@ that each of them is, the spelling of its calls, and the spelling of the results
 from collections.abc import Container, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._content.built_in import BESIDE, Tool, entries
+from interlingua.adapters._content.built_in import TOOL_ELSEWHERE, Tool, entries
 from interlingua.adapters._engine.items import ItemRow, same, text
 from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text
 from interlingua.canonical import json
@@ -22,12 +22,12 @@ _SEARCH: Final = ItemRow(
     {"type": "tool_search", "execution": "client"},
     text("description", "description"),
     same("parameters", "input_schema", dict),
-    beside=BESIDE,
+    elsewhere=TOOL_ELSEWHERE,
 )
 
 
 def _tool(kind: str, entry: Item) -> Tool:
-    row = _SEARCH if kind == "tool_search" else ItemRow({"type": kind}, beside=BESIDE)
+    row = _SEARCH if kind == "tool_search" else ItemRow({"type": kind}, elsewhere=TOOL_ELSEWHERE)
     return Tool(kind, entry, row, _LOCAL if kind == "shell" else NOTHING)
 
 

@@ -23,8 +23,8 @@ from interlingua.adapters._history.messages import (
     fold_role,
     plain_message,
     refuse_calls,
-    report_beside,
     report_moves,
+    report_rest,
     result_message,
     result_parts,
 )
@@ -119,7 +119,7 @@ def _messages_to_wire(
         if message["role"] == "assistant":
             written, positions = turn_to_wire(message, path, writing, request, begins[position])
             if len(message) > 2:  # a turn is no item of its own, so it has no members
-                report_beside(message, OF_MESSAGE, writing, path)
+                report_rest(message, OF_MESSAGE, writing, path)
             if not written:
                 silent.append(position)
             items += written
@@ -324,7 +324,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     lone = lone_text(parts, _WORDS)
     wire["output"] = parts if lone is None else lone
     if len(block) > 3:
-        report_beside(block, OF_RESULT, writing, where)
+        report_rest(block, OF_RESULT, writing, where)
     return wire if trivial else _finish_message(message, wire, path, writing)
 
 
@@ -359,7 +359,7 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
         case _:
             return None
     if len(block) > 3:
-        report_beside(block, OF_RESULT, writing, path)
+        report_rest(block, OF_RESULT, writing, path)
     return item
 
 

@@ -79,9 +79,9 @@ _SPOKEN: Final = ItemRow(
     Member("annotations", ("citations",), _read_annotations, _write_annotations, soft=True),
     Member("logprobs", (), _read_nothing, lambda block, writing, path: ABSENT, soft=True),
     mark=MARK,
-    beside=("refusal",),
+    elsewhere=("refusal",),
 )
-_REFUSAL: Final = ItemRow({"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal",))
+_REFUSAL: Final = ItemRow({"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, elsewhere=("refusal",))
 OUTPUT_TEXT: Final = ("output_text",)
 KINDS: Final = ("output_text", "input_text", "text")
 """The types of parts that are only text. Some clients use the types of other places for the output of a model."""

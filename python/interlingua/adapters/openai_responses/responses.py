@@ -8,7 +8,7 @@ from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place
 from interlingua.adapters._engine.items import ItemRow, opaque, write_item
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, state_of
 from interlingua.adapters._engine.verbatim import Items, may_differ
-from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
+from interlingua.adapters._history.messages import OF_MESSAGE, report_rest
 from interlingua.adapters._openai.errors import error
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.calls import call_from_wire
@@ -64,7 +64,7 @@ def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]
     where: Path = (*path, "message")
     items, of = turn_to_wire(sent, where, writing, {"messages": [sent]})
     if len(sent) > 2:
-        report_beside(sent, OF_MESSAGE, writing, where)
+        report_rest(sent, OF_MESSAGE, writing, where)
     return Items(sent["content"], "message/content", writing).put_back(items, of)
 
 
@@ -91,9 +91,9 @@ _AROUND: Final = (
     answers.model("model", ""),
     answers.usage("usage", COUNTS),
 )
-_BESIDE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
-_ROW: Final = ItemRow({}, answers.message("output", _write_output, _read_output), *_AROUND, beside=_BESIDE)
-_ENVELOPE: Final = ItemRow({}, *_AROUND, beside=_BESIDE)
+_ELSEWHERE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
+_ROW: Final = ItemRow({}, answers.message("output", _write_output, _read_output), *_AROUND, elsewhere=_ELSEWHERE)
+_ENVELOPE: Final = ItemRow({}, *_AROUND, elsewhere=_ELSEWHERE)
 """A response without its output."""
 
 

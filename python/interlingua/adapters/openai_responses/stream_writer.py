@@ -43,7 +43,7 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
 class _Kind(NamedTuple):
     """An item that is streamed in pieces: the name of its `events` without `delta` and `done`, the `member` that holds
     the whole text of the pieces, and the item as it begins (`begun`), still empty. For an item with a part: the name of
-    the events of the `part`, its `place`, and the members `beside` its pieces.
+    the events of the `part`, its `place`, and the members that `accompany` its pieces.
     """
 
     events: str
@@ -51,7 +51,7 @@ class _Kind(NamedTuple):
     begun: Wire
     part: str = ""
     place: Mapping[str, Any] = NOTHING
-    beside: Mapping[str, Any] = NOTHING
+    accompany: Mapping[str, Any] = NOTHING
 
 
 _STARTED: Final = "in_progress"
@@ -71,7 +71,9 @@ _KINDS: Final[Mapping[Any, _Kind]] = {
     "custom_tool_call": _Kind("response.custom_tool_call_input", "input", {"status": _STARTED, "input": ""}),
 }
 """The kinds by the type of the item, or of the only part of a message."""
-_DELTAS: Final[dict[str, Wire]] = {name: {**kind.place, **kind.beside, "delta": TEXT} for name, kind in _KINDS.items()}
+_DELTAS: Final[dict[str, Wire]] = {
+    name: {**kind.place, **kind.accompany, "delta": TEXT} for name, kind in _KINDS.items()
+}
 
 
 class _Writer(Writer):
@@ -179,7 +181,7 @@ class _Writer(Writer):
         kind, where = _KINDS[open_block.kind], self._where(open_block)
         said = item[kind.member] if kind.member in item else open_block.block.get("text")
         named = {"name": item["name"]} if open_block.kind == "function_call" else NOTHING
-        self._put(f"{kind.events}.done", **where, **kind.beside, **named, **{kind.member: said})
+        self._put(f"{kind.events}.done", **where, **kind.accompany, **named, **{kind.member: said})
         if kind.part:
             self._put(f"{kind.part}.done", **where, part=_part(open_block.kind, item, said))
 

@@ -15,11 +15,11 @@ from typing import Any, Final
 from interlingua.adapters._content.built_in import BUILT_IN, definition_of
 from interlingua.adapters._content.choice import ALL, Ways, fitted_choice
 from interlingua.adapters._content.tools import (
-    BESIDE,
     DESCRIPTION,
     GRAMMAR,
     PARAMETERS,
     STRICT,
+    TOOL_ELSEWHERE,
     Tool,
     is_plain,
     of_provider,
@@ -305,8 +305,10 @@ def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
 
 
 _NAME: Final = tool_name(_write_name)
-_FUNCTION: Final = ItemRow({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, beside=BESIDE)
-_CUSTOM: Final = ItemRow({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
+_FUNCTION: Final = ItemRow(
+    {"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, elsewhere=TOOL_ELSEWHERE
+)
+_CUSTOM: Final = ItemRow({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, elsewhere=TOOL_ELSEWHERE)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
