@@ -15,6 +15,8 @@ import (
 	"strings"
 )
 
+const adapter = "openai_chat" // one of the folders of conformance/cases
+
 type object = map[string]any
 
 // refused is an input that cannot be used; the category is one of spec/8-errors.md.
@@ -25,7 +27,7 @@ var operations = map[string]func(object) object{
 		return object{
 			"protocol":       1,
 			"implementation": object{"name": "skeleton", "version": "0", "language": "go"},
-			"adapters":       object{"openai_chat": []string{"to_wire"}}, // claim only what you do
+			"adapters":       object{adapter: []string{"to_wire"}}, // claim only what you do
 			"operations":     []string{},
 			"capabilities":   []string{}, // "tools", "images", … as you add them: until then no check asks for more than text
 		}
@@ -66,7 +68,7 @@ func handle(message object) (answer object) {
 	answer = object{"id": message["id"]}
 	name, _ := message["op"].(string)
 	operation, known := operations[name]
-	if adapter, given := message["adapter"]; !known || (given && adapter != "openai_chat") {
+	if asked, given := message["adapter"]; !known || (given && asked != adapter) {
 		answer["unsupported"] = true
 		return
 	}

@@ -6,6 +6,8 @@
 
 import { createInterface } from "node:readline";
 
+const ADAPTER = "openai_chat"; // one of the folders of conformance/cases
+
 class Refused extends Error {
   constructor(category, message, path = "") {
     super(message);
@@ -17,7 +19,7 @@ const operations = {
   hello: () => ({
     protocol: 1,
     implementation: { name: "skeleton", version: "0", language: "javascript" },
-    adapters: { openai_chat: ["to_wire"] }, // claim only what you do
+    adapters: { [ADAPTER]: ["to_wire"] }, // claim only what you do
     operations: [],
     capabilities: [], // "tools", "images", … as you add them: until then no check asks for more than text
   }),
@@ -43,7 +45,7 @@ const operations = {
 
 function handle({ id, op, adapter, input }) {
   const operation = operations[op];
-  if (!operation || (adapter !== undefined && adapter !== "openai_chat")) return { id, unsupported: true };
+  if (!operation || (adapter !== undefined && adapter !== ADAPTER)) return { id, unsupported: true };
   try {
     return { id, output: operation(input ?? {}) };
   } catch (problem) {

@@ -7,6 +7,8 @@ python3 conformance/runner run --adapter openai_chat -- python3 conformance/plug
 import json
 import sys
 
+ADAPTER = "openai_chat"  # one of the folders of conformance/cases
+
 
 class Refused(Exception):
     """Raise it for an input that cannot be used; the category is one of spec/8-errors.md."""
@@ -20,7 +22,7 @@ def hello(adapter, given):
     return {
         "protocol": 1,
         "implementation": {"name": "skeleton", "version": "0", "language": "python"},
-        "adapters": {"openai_chat": ["to_wire"]},  # claim only what you do
+        "adapters": {ADAPTER: ["to_wire"]},  # claim only what you do
         "operations": [],
         "capabilities": [],  # "tools", "images", … as you add them: until then no check asks for more than text
     }
@@ -51,7 +53,7 @@ OPERATIONS = {"hello": hello, "to_wire": to_wire, "bye": lambda adapter, given: 
 def handle(message):
     """The answer to one message: exactly one of output, error and unsupported."""
     operation = OPERATIONS.get(message["op"])
-    if operation is None or message.get("adapter") not in (None, "openai_chat"):
+    if operation is None or message.get("adapter") not in (None, ADAPTER):
         return {"id": message["id"], "unsupported": True}
     try:
         return {"id": message["id"], "output": operation(message.get("adapter"), message.get("input", {}))}

@@ -5,6 +5,7 @@ Problems fail; notes are for people. Nothing here asks an implementation.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 from . import discover, examples, frames, requirements, schema, seeds, trace
 from .cases import CASES, EXCHANGE_FILES, STREAM_FILES, Case, CaseError, read
 from .compare import COMPARATOR_WORDS, ReportError, apply, loads, same_scalar
+from .held import held_by_request, held_by_response
 from .oracles import violations
 from .patches import PatchError, patched
 from .plug import CAPABILITIES
@@ -125,8 +127,28 @@ def _needs(cases: list[Case]) -> Iterator[str]:
         for word in words:
             if word not in CAPABILITIES:
                 yield f"{case.path}: the capability {word!r} is not one of protocol.md"
+        for side, held in _held(case):
+            named = given.get(side, []) if isinstance(given, dict) else given
+            for word in sorted(held - set(named)):
+                yield f"{case.path}: its {side} takes the capability {word}, which `needs` does not name"
         if "streaming" in words and case.stream_file is not None:
             yield f"{case.path}: the checks of its stream need streaming anyway, and its other checks do not"
+
+
+def _held(case: Case) -> Iterator[tuple[str, set[str]]]:
+    """Which capabilities the golden values of each side take."""
+    for name in ("request.canonical.json", "request.read.json"):
+        if case.has(name):
+            yield "request", held_by_request(case.value(name))
+    if case.has("request.read.json") and case.has("request.edit.json"):
+        with contextlib.suppress(PatchError):  # told elsewhere
+            yield "request", held_by_request(patched(case.value("request.read.json"), case.value("request.edit.json")))
+    for name in ("response.canonical.json", "response.called.json", "answer.canonical.json"):
+        if case.has(name):
+            yield "response", held_by_response(case.value(name))
+    events = case.value("stream.events.jsonl") if case.has("stream.events.jsonl") else []
+    for response in [event["response"] for event in events if isinstance(event.get("response"), dict)]:
+        yield "response", held_by_response(response)
 
 
 def _flags(cases: list[Case]) -> Iterator[str]:

@@ -243,7 +243,8 @@ class ProcessPlug:
                 raise
             raise PlugCrashError(f"the plug ended before it said hello: {error}") from None
         except PlugTimeoutError as error:
-            raise PlugTimeoutError(f"the plug did not say hello: {error}") from None
+            hint = "does it write one line for each, and flush standard output?"
+            raise PlugTimeoutError(f"the plug did not say hello: {error}; {hint}") from None
         if answer.output is None:
             raise ProtocolError("hello must be answered with an output object")
         return read_hello(answer.output)

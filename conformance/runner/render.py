@@ -132,8 +132,8 @@ def _verdicts(report: Report, profile: str | None) -> list[str]:
     rest = [name for name in found if name not in claimed and name != profile and name.count(":") < 2]
     if rest:
         lines.append(f"  not claimed: {', '.join(rest)}")
-    if report.header.get("partial"):
-        lines.append("  a partial run: says nothing about conformance as a whole")
+    if report.header.get("narrowed"):
+        lines.append("  a part of the checks was asked, by -k or --adapter: this says nothing about conformance")
     return lines
 
 

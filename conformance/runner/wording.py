@@ -15,6 +15,8 @@ from typing import Any
 from .compare import MISSING, Difference, apply, difference, dumps, get, parse_pointer, show, visible
 
 Entry = dict[str, Any]
+_SHOWN = 6
+"""Entries that are missing or not expected, in one message."""
 _KEY = ("op", "path", "to", "code", "severity")
 
 
@@ -59,6 +61,7 @@ def compare_reports(request: Any, golden: list[Entry], loss: list[Any]) -> Words
     rest = list(loss)
     pairs: list[tuple[Entry, Entry]] = []
     reworded: list[Entry] = []
+    missing: list[Entry] = []
     for entry in golden:
         key = _key(entry, request)
         index = next((index for index, other in enumerate(rest) if _key(other, request) == key), None)
@@ -67,13 +70,17 @@ def compare_reports(request: Any, golden: list[Entry], loss: list[Any]) -> Words
             if near is not None:
                 found = difference(_plain(entry), _plain(near))
                 raise WordingError(f"an entry of the loss report ({show(entry.get('path'))})", found)
-            raise WordingError(f"{counted(golden, loss)}; {told(entry)} is missing")
+            missing.append(entry)
+            continue
         own = rest.pop(index)
         pairs.append((entry, own))
         _learn(words, request, entry, own)
         reworded.append({**entry, **{name: own[name] for name in ("path", "value") if name in own}})
-    if rest:
-        raise WordingError(f"{counted(golden, loss)}; {told(rest[0])} is not expected")
+    if missing or rest:
+        wrong = [f"{told(entry)} is missing" for entry in missing]
+        wrong += [f"{told(entry)} is not expected" for entry in rest]
+        more = f"; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        raise WordingError(f"{counted(golden, loss)}; {'; '.join(wrong[:_SHOWN])}{more}")
     for entry, own in pairs:
         _compare_values(words, entry, own)
     found = difference(visible(apply(request, reworded)), visible(apply(request, loss)))

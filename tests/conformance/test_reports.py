@@ -107,6 +107,34 @@ def test_a_part_of_the_checks_gets_no_bright_badge() -> None:
     assert json.loads(render.badge(part))["color"] == "lightgrey"
 
 
+def test_a_part_of_the_checks_is_told_as_one() -> None:
+    part = report(line("toy/a#loss", "pass"), narrowed=True)
+
+    assert json.loads(render.badge(part))["label"] == "interlingua 1.0.0 · a part"
+    assert "says nothing about conformance" in render.text(part)
+    assert "says nothing" not in render.text(report(line("toy/a#loss", "pass"), partial=True), profile="adapter:toy")
+
+
+def test_where_nothing_passes_the_reasons_are_told() -> None:
+    idle = [line(f"toy/{number}#loss", "unsupported", "to_wire is not claimed for toy") for number in range(3)]
+
+    shown = render.text(report(*idle, line("toy/a#stream", "unsupported", "the capability streaming is not claimed")))
+
+    assert "no check passes, so this run shows nothing" in shown
+    assert "unsupported      3  to_wire is not claimed for toy" in shown
+
+
+def test_what_the_end_of_a_run_left_is_counted() -> None:
+    rest = [
+        line(f"toy/{number}#loss", "unreached", "not run: the plug crashed 3 times in a row") for number in range(9)
+    ]
+
+    shown = render.text(report(line("toy/a#loss", "error"), *rest))
+
+    assert shown.count("toy/") == 2, "the error and how to run it again"
+    assert "9 unreached: not run: the plug crashed 3 times in a row" in shown
+
+
 def test_a_server_that_is_not_there_is_told_as_a_server(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("grpc_reflection")
 

@@ -111,6 +111,8 @@ def test_words_and_order_are_free() -> None:
     ("change", "told"),
     [
         (lambda: GOLDEN[:-1], "5 entries expected, got 4; replace /tools/1/name .* is missing"),
+        (lambda: GOLDEN[:3], "got 3; replace /tools/0/name .* is missing; replace /tools/1/name .* is missing"),
+        (lambda: [GOLDEN[1]] * 9, "got 9; .* is missing; .* is not expected; .*; and 6 more"),
         (lambda: [*GOLDEN, NAMES[0]], "5 entries expected, got 6; .* is not expected"),
         (lambda: with_value(0, {"type": "text", "text": " "}), "content/1"),
         (lambda: with_value(0, {"type": "thinking", "text": "x"}), "content/1"),

@@ -197,7 +197,7 @@ async def test_a_call_that_is_refused_is_logged_and_counted(serve: Any, caplog: 
             await at.http.post("/v1/messages", json=body, headers={"x-api-key": "k"})
         await at.http.get("/v1/nothing%0Ahere")
         await at.http.post("/interlingua.v1.InterlinguaService/Check", content=b"{}", headers={"x-api-key": "k"})
-        counted = (await at.http.get("/metrics", headers={"x-api-key": "k"})).text
+        counted = at.gateway.metrics.text().decode()
     told = [entry.message for entry in caplog.records if " from " in entry.message]
     assert told == [
         "anthropic_messages POST /v1/messages from 127.0.0.1: 401 authentication",

@@ -406,7 +406,7 @@ async def test_providers_that_cannot_be_called() -> None:
     """No key, a signature that takes the whole call: told in the words of the wire, and nobody is called."""
     async with passing(environment={"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}) as at:
         cohere = await at.http.post("/v2/embed", json={})
-        assert cohere.status_code == 401
+        assert cohere.status_code == 502  # spec/11-gateway.md#operators-errors
         assert "COHERE_API_KEY" in cohere.json()["message"] or "CO_API_KEY" in cohere.json()["message"]
         bedrock = await at.http.post("/model/x/invoke", json={})
         assert bedrock.status_code == 501

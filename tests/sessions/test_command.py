@@ -78,6 +78,7 @@ async def test_a_session_that_cannot_be_stored_is_told_by_its_line(tmp_path: Pat
     for given in (b"", b'{"type": "message"}\n' + lines):
         status, found, told = asked("import", url, given=given)
         assert (status, found) == (2, b"")
-        assert b"the first line must be a session" in told
+        assert b"the first line must be the session" in told
+        assert b"(at /0)" in told
     async with Sessions(url) as sessions:
         assert len(await sessions.latest()) == 4

@@ -99,7 +99,8 @@ async def test_while_the_database_fails_budgets_count_here(
                 other.execute("ALTER TABLE gone RENAME TO spending")
                 other.commit()
         assert await sessions.add_spending({}, DAY) == {"team": Decimal("0.03")}
-    assert [record.levelname for record in caplog.records if record.name == "interlingua.spending"] == ["WARNING"]
+    told = [record.levelname for record in caplog.records if record.name == "interlingua.spending"]
+    assert told.count("WARNING") == 1
 
 
 async def test_a_database_of_version_2_gets_the_table(tmp_path: Path) -> None:
