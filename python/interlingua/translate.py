@@ -607,8 +607,8 @@ class StreamWriter:
         except BaseException:
             self._done = True
             raise
-        kind: Any = event.get("type")
-        if isinstance(kind, str) and kind in ("message_complete", "error"):
+        kind: str = event["type"]
+        if kind in ("message_complete", "error"):
             self._done = True
         return chunks
 

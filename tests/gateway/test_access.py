@@ -1,5 +1,6 @@
 """Keys, limits, budgets and tenants (spec/11-gateway.md#access)."""
 
+import asyncio
 import json
 from datetime import timedelta
 from decimal import Decimal
@@ -179,6 +180,30 @@ async def test_a_key_with_a_budget_needs_prices(serve: Any, stream: bool) -> Non
         assert "grok-4.5" not in {row["id"] for row in listed}
         listed = (await at.http.get("/xai/v1/models", headers={"x-api-key": OTHER})).json()["data"]
         assert "grok-4.5" in {row["id"] for row in listed}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("wire", ["anthropic_messages", "openai_chat"])
+async def test_who_leaves_before_the_end_has_spent_as_well(serve: Any, wire: str) -> None:
+    """Some providers report usage at the end alone; what had arrived is estimated (spec/11-gateway.md#metering)."""
+    slow = Say("One two three four five six seven eight nine ten. " * 20, pause=0.02)
+    keys = [key(budget_usd_per_day=Decimal("0.000001"))]
+    async with serve(slow, keys=keys, names=None, connected=True) as at:
+        body, headers = wires.body(wire, stream=True), {"x-api-key": SECRET}
+        async with at.http.stream("POST", wires.path(wire, stream=True), json=body, headers=headers) as answer:
+            async for text in answer.aiter_text():
+                if "five" in text:
+                    break
+        for _ in range(200):
+            if at.gateway.calls.of("team")[0].status is not None:
+                break
+            await asyncio.sleep(0.01)
+        [record] = at.gateway.calls.of("team")
+        assert record.category == "cancelled"
+        assert record.usage["estimated"] is True
+        assert record.usage["input_tokens"] > 0
+        assert record.usage["output_tokens"] >= 5
+        assert "budget" in (await at.http.post(wires.path(wire), json=body, headers=headers)).text
 
 
 @pytest.mark.asyncio

@@ -1,5 +1,6 @@
 """The sessions that a call sees: no method reaches those of another tenant (spec/9-service.md#callers)."""
 
+import asyncio
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -257,6 +258,34 @@ async def test_what_a_key_spends_here_counts(tmp_path: Path) -> None:
             await at.acme.say(chat, "And?")
         assert error.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert at.access.key(ACME).name == "acme"
+
+
+@pytest.mark.parametrize("in_session", [False, True])
+async def test_who_leaves_a_stream_has_spent_as_well(tmp_path: Path, in_session: bool) -> None:
+    """What had arrived is estimated (spec/11-gateway.md#metering)."""
+    slow = Say("One two three four five six seven eight nine ten. " * 20, pause=0.02)
+    async with serving(tmp_path, slow, who=keys(budget_usd_per_day=Decimal("0.000001"))) as at:
+        stub = InterlinguaServiceStub(at.channel)  # type: ignore[no-untyped-call]
+
+        def call() -> Any:
+            request = service.GenerateStreamRequest(request_json=text_of({"messages": [user("Hi.")]}), target=GPT)
+            return stub.GenerateStream(request, metadata=[("authorization", f"Bearer {ACME}")])
+
+        chat = await at.acme.create(model=GPT)
+        stream = at.acme.generate(chat, {"messages": [user("Hi.")]}) if in_session else call()
+        async for message in stream:
+            if message.event.text_delta.text.strip().startswith("five"):
+                break
+        stream.cancel()
+        for _ in range(200):
+            try:
+                at.access.admit(at.access.key(ACME))
+            except Refused:
+                break
+            await asyncio.sleep(0.01)
+        code, text, _ = await outcome(call())
+        assert code is grpc.StatusCode.FAILED_PRECONDITION
+        assert "budget" in text
 
 
 async def test_a_watch_ends_with_its_key(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from interlingua.client.threads import done
 from interlingua.client.transport import STREAMS, Answer, Transport, TransportFailed
 from interlingua.events import ROUTE_DECIDED, Events
 from interlingua.refusals import field_of_call, no_model
-from interlingua.registry import Connection, Registry, default
+from interlingua.registry import Connection, Registry, default, prices
 from interlingua.router import Health, decided, in_turn_order, named_chain, turn_model
 
 if TYPE_CHECKING:
@@ -488,7 +488,12 @@ class Client:
         model = response.setdefault("model", call.model)
         usage = response.get("usage")
         if usage is None and status == "complete":
+            _LOG.warning(
+                "no usage from %s; it is estimated", call.endpoint.provider, extra={"message_id": call.plan.message_id}
+            )
             usage = _estimated_usage(response, call)
+        elif status != "complete" and response["message"]["content"]:
+            usage = _usage_of_part(usage or {}, response, call)
         if usage is not None:
             usage["latency_ms"] = round((self._clock() - call.plan.started) * 1000)
             usage = response["usage"] = self._priced(usage, model, call)
@@ -525,11 +530,21 @@ class Client:
 
 def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
     """The usage of a response without one: estimates, marked as such."""
-    fields = {"message_id": call.plan.message_id}
-    _LOG.warning("no usage from %s; it is estimated", call.endpoint.provider, extra=fields)
     prompt = translate.estimate_for(call.request, call.endpoint)["likely"]
     answer = translate.estimate_for({"messages": [response["message"]]}, call.endpoint)["likely"]
     return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}
+
+
+def _usage_of_part(usage: dict[str, Any], response: Response, call: Call) -> dict[str, Any]:
+    """The usage of an answer that broke off. Providers report the prompt at the beginning or at the end, and the answer
+    at the end: what they have not reported is estimated, so that who leaves before the end is not answered for
+    nothing."""
+    estimated = _estimated_usage(response, call)
+    if not prices.prompt_tokens(usage):
+        usage = {**usage, "input_tokens": estimated["input_tokens"], "estimated": True}
+    if (usage.get("output_tokens") or 0) < estimated["output_tokens"]:
+        usage = {**usage, "output_tokens": estimated["output_tokens"], "estimated": True}
+    return usage
 
 
 def _open_replay() -> Transport:

@@ -23,9 +23,11 @@ from interlingua.service.callers import key_of
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malformed, let_it_finish
 from interlingua.service.methods import stream as _stream
 from interlingua.service.methods import unary as _unary
+from interlingua.sessions.arrived import Arrived
 from interlingua.v1 import service_pb2 as service
 from interlingua.verbs import adapting, convert, routing
 from interlingua.verbs.calls import Calls, until
+from interlingua.verbs.estimating import usage_of_part
 from interlingua.verbs.failures import MessageTooLarge, shown
 from interlingua.verbs.verbs import Verbs, size
 
@@ -131,15 +133,23 @@ class Servicer:
             validated=True,
         )
         messages = _Messages(self.fitting, request)
+        arrived = Arrived()
+        counted = False
         try:
             with self.calls.cut_by(lambda: stream.cancel("shutdown")):
                 async for events in stream.arriving():
-                    if events[-1]["type"] == "message_complete":
+                    if "response" in events[-1]:
                         self._access.record(key, events[-1]["response"].get("usage"))
+                        counted = True
+                    elif key.digest:
+                        for event in events:
+                            arrived.feed(event)
                     for message in messages.of(events):
                         yield message
         finally:
             await stream.aclose()
+            if not counted and (content := arrived.content()):  # the caller left
+                self._access.record(key, usage_of_part(choice, content, self._client.registry))
 
     @_unary
     async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:

@@ -27,6 +27,7 @@ from interlingua.sessions.turns import Turn
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.verbs import adapting, routing
 from interlingua.verbs.calls import Calls, until
+from interlingua.verbs.estimating import usage_of_part
 from interlingua.verbs.failures import MessageTooLarge, shown
 
 Data = dict[str, Any]
@@ -192,7 +193,7 @@ class SessionServicer:
             await pieces.aclose()
             await answer.aclose()
             if not generating.given_before:
-                self._access.record(who.key, (answer.response or {}).get("usage"))
+                self._access.record(who.key, _usage(answer, sessions))
 
     async def _pieces(
         self, answer: SessionStream, request: messages.GenerateInSessionRequest
@@ -362,6 +363,14 @@ def _demand_allowed(who: Caller, sessions: CallersSessions, model: str) -> None:
     with adapting.field_of_call("model"):
         named = sessions.one_model(model)
     who.key.usable((named,), sessions.client.registry.is_priced)
+
+
+def _usage(answer: SessionStream, sessions: CallersSessions) -> Data | None:
+    """The usage of an answer; an estimated one when the caller left before its end."""
+    if answer.response is not None:
+        return answer.response.get("usage")
+    content = answer.arrived.content()
+    return usage_of_part(answer.choice, content, sessions.client.registry) if answer.choice and content else None
 
 
 def _without_response(event: Data, problem: MessageTooLarge) -> Data:

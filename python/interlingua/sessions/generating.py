@@ -294,6 +294,10 @@ class SessionStream(Pulled[ModelResponse]):
         self._stream: Stream | None = None
         self._stopped: Literal["cancelled", "shutdown"] | None = None
         self._ended = False
+        self.choice: Choice | None = None
+        """The models and the request of the answer, as soon as they are chosen."""
+        self.arrived = Arrived()
+        """What has arrived of the answer."""
         self._arriving = self._run()
         self._events = self._one_by_one()
 
@@ -325,7 +329,7 @@ class SessionStream(Pulled[ModelResponse]):
             self.response = held
             yield [{"type": "message_complete", "message_id": held["message"]["id"], "response": dict(held)}]
             return
-        arrived = Arrived()
+        arrived = self.arrived
         keeper = Keeper(self._generating, held, arrived)
         try:
             async with aclosing(self._answer(held, keeper, arrived)) as answer:
@@ -344,7 +348,7 @@ class SessionStream(Pulled[ModelResponse]):
 
     async def _answer(self, turn: Turn, keeper: Keeper, arrived: Arrived) -> AsyncGenerator[list[Event], None]:
         generating = self._generating
-        choice = await generating.choose(turn)
+        choice = self.choice = await generating.choose(turn)
         self._stream = generating.sessions.client.stream(
             choice.request,
             model=choice.models[0],

@@ -1,11 +1,12 @@
 """Estimate: tokens and cost before a call, cost after one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
 from interlingua import router, translate
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.client.routing import Choice
 from interlingua.refusals import no_model
 from interlingua.registry import Registry, prices
 from interlingua.v1 import service_pb2 as service
@@ -14,6 +15,19 @@ from interlingua.verbs import adapting, convert
 from interlingua.verbs.routing import cost_message, optional_object
 
 Data = dict[str, Any]
+
+
+def usage_of_part(choice: Choice, content: Sequence[Data], models: Registry) -> Data:
+    """Return the estimated usage of an answer that its caller left, by the blocks that had arrived."""
+    model = choice.models[0]
+    endpoint = models.endpoint(model=model)
+    part = {"role": "assistant", "content": list(content)}
+    usage = {
+        "input_tokens": translate.estimate_for(choice.request, endpoint)["likely"],
+        "output_tokens": translate.estimate_for({"messages": [part]}, endpoint)["likely"],
+        "estimated": True,
+    }
+    return models.priced(usage, model)
 
 
 def estimate(request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:

@@ -148,7 +148,7 @@ def id_seed(message: dict[str, Any]) -> bytes:
     return given.encode("utf-8", "surrogatepass") if given else json.dumps(message)
 
 
-def by_rule(
+def raw_member(
     name: str,
     covers: tuple[str, ...],
     kind: type,
@@ -182,7 +182,7 @@ def identity(name: str, derive: Derive | None = None) -> Member:
             return given
         return ABSENT if writing.same_origin or derive is None else derive(response["message"])
 
-    return by_rule(name, ("id",), str, write, filled=True)
+    return raw_member(name, ("id",), str, write, filled=True)
 
 
 def model(name: str, unknown: str | None = None) -> Member:
@@ -232,7 +232,7 @@ def end(name: str, ends: Ends, *, always: bool = False) -> Member:
         report_end(choice, read_end(word, content, ends), writing.loss, path)
         return word if word is not None or always else ABSENT
 
-    return by_rule(name, ("finish_reason_raw",), str, write, always=always)
+    return raw_member(name, ("finish_reason_raw",), str, write, always=always)
 
 
 def stop_text(name: str, *, always: bool = False) -> Member:
@@ -242,7 +242,7 @@ def stop_text(name: str, *, always: bool = False) -> Member:
         given = response.get("stop_sequence")
         return given if given is not None or always else ABSENT
 
-    return by_rule(name, ("stop_sequence",), str, write, always=always)
+    return raw_member(name, ("stop_sequence",), str, write, always=always)
 
 
 def message(

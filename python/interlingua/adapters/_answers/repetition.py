@@ -53,19 +53,18 @@ class Repetition:
         """The text in a frame's data; None if the frame has to be decoded."""
         if not self._start or not data.startswith(self._before) or not data.endswith(self._after):
             return None
-        end = data.find('"', self._start)
+        text = data[self._start : self._end]
         if self._between:
-            member = data[end : self._end]
-            if not member.startswith(self._between):
+            end = text.find('"')  # a search for the whole text between would cost more
+            behind = text[end:]
+            if not behind.startswith(self._between):
                 return None
             try:
-                self.counted = json.loads(member[len(self._between) :])
+                self.counted = json.loads(behind[len(self._between) :])
             except InvalidRequest:
                 return None
-        elif end != len(data) + self._end:
-            return None
-        text = data[self._start : end]
-        return text if text.isprintable() and "\\" not in text else None
+            text = text[:end]
+        return text if text.isprintable() and '"' not in text and "\\" not in text else None
 
 
 def _around(member: str, data: str) -> tuple[str, str]:

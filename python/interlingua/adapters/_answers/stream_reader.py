@@ -43,11 +43,11 @@ def string(value: Any) -> str:
     return value
 
 
-def patch_members(members: Wire, patch: Wire, apart: Container[str] = (), growing: Container[str] = ()) -> None:
+def patch_members(members: Wire, patch: Wire, skip: Container[str] = (), growing: Container[str] = ()) -> None:
     """Patch the object `members`: texts and lists that are `growing` are appended, objects are merged, null changes
-    nothing, and any other value replaces the old one. Members that are `apart` are not patched."""
+    nothing, and any other value replaces the old one. Members in `skip` are not patched."""
     for name, value in patch.items():
-        if name in apart:
+        if name in skip:
             continue
         before = members.get(name)
         if before is None:
@@ -213,7 +213,7 @@ class Blocks:
         part = self.current = Part(kind, {}, self.begin(block, lane), key)
         return part
 
-    def goes_on(self, kind: str, key: Any = None) -> Part | None:
+    def continued(self, kind: str, key: Any = None) -> Part | None:
         """The current part, if it has this kind and, if given, this key; else None."""
         part = self.current
         return part if part is not None and part.kind == kind and (key is None or part.key == key) else None

@@ -439,12 +439,12 @@ def _write_state(item: Item, state: Item, row: ItemRow, wire: Wire, writing: Wri
         report_lost_state(item, state, writing.loss, path)
         return
     if fields := state.get("fields"):
-        _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
+        _write_fields(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if not row.signed:
         report_replayable_state(state, writing.loss, path)
 
 
-def _put_back(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> None:
+def _write_fields(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing: Writing) -> None:
     """Write the members that are kept for this wire alone; report those that a canonical member states or that have no
     place."""
     for where in _lay_over(fields, wire, row, path, writing):
@@ -457,7 +457,7 @@ def _put_back(fields: Item, wire: Wire, row: ItemRow | None, path: Path, writing
 def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
     """A copy of an object with the members of a tree that it lacks; members that it already has are reported."""
     made = dict(wire)
-    _put_back(fields, made, None, path, writing)
+    _write_fields(fields, made, None, path, writing)
     return made
 
 

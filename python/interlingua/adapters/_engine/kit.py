@@ -229,9 +229,9 @@ def severity_of(name: str, value: Any, severity: str) -> str:
     return "representation" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
 
 
-def mapped_severity(wished: dict[str, Any], written: dict[str, Any]) -> str:
+def mapped_severity(requested: dict[str, Any], written: dict[str, Any]) -> str:
     """The severity of reasoning settings that are written in other terms (spec/2-requests.md#reasoning-off)."""
-    return "representation" if _is_off(wished) and _is_off(written) else "weakened"
+    return "representation" if _is_off(requested) and _is_off(written) else "weakened"
 
 
 def _is_off(reasoning: dict[str, Any]) -> bool:

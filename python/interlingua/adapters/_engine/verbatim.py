@@ -248,8 +248,8 @@ class Items:
                 came["before"] = group.home - group.first
         return came
 
-    def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
-        """Return the written items, each as it came if it is written as it was then; those at the positions `apart`
+    def put_back(self, written: list[Any], of: Positions, except_at: Collection[int] = ()) -> list[Any]:
+        """Return the written items, each as it came if it is written as it was then; those at the positions `except_at`
         stay as written."""
         if not came_otherwise(self.items, self.endpoint):
             return written
@@ -259,7 +259,7 @@ class Items:
         at = 0
         while at < len(written):
             home = of[at][0] if of[at] else -1
-            came = came_of(self.items[home], self.endpoint) if home >= 0 and home not in apart else None
+            came = came_of(self.items[home], self.endpoint) if home >= 0 and home not in except_at else None
             count = 1
             if came is None:
                 found.append(written[at])

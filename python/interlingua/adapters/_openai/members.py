@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.writing import PLAIN_NAMES
 from interlingua.adapters._openai.writing import Target, can_be_enforced
-from interlingua.adapters._requests.forms import FORMAT, Form, Forms
+from interlingua.adapters._requests.forms import FORMAT, Form, Formats
 from interlingua.adapters._requests.members import (
     MODEL,
     BodyMember,
@@ -87,9 +87,9 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
     return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
 
 
-def forms(schema: Callable[[Form, Wire, Any], Any]) -> Forms:
+def forms(schema: Callable[[Form, Wire, Any], Any]) -> Formats:
     """Return the formats of an answer that both wires have; `schema` writes the format with a schema."""
-    return Forms(schema, _OF_SCHEMAS, text={"type": "text"}, json={"type": "json_object"})
+    return Formats(schema, _OF_SCHEMAS, text={"type": "text"}, json={"type": "json_object"})
 
 
 _OF_SCHEMAS: Final = ("name", "description", "schema", "strict")

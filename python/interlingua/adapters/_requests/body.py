@@ -30,7 +30,7 @@ from interlingua.canonical.loss import Entry, Loss
 class Body:
     """The members of a wire's body, except the structural ones.
 
-    `apart` are the places of the structural members: messages, tools and, on some wires, instructions and others.
+    `structural` are the places of the structural members: messages, tools and, on some wires, instructions and others.
     `write` does not write them: other functions of the wire do, and they read those without a row in `rows`. A place
     is the name of a member of the body, or a path such as `toolConfig/tools`. The FIRST place must be that of the
     messages: it stands for the canonical member `messages`, and a body without messages is never plain. A wire whose
@@ -45,7 +45,7 @@ class Body:
     def __init__(
         self,
         rows: BodyMembers,
-        apart: tuple[str, ...],
+        structural: tuple[str, ...],
         write: Callable[[Request, Wire, Any], None],
         writing: Callable[[Request, Endpoint, Loss], Writing],
         always: tuple[str, ...] = (),
@@ -53,8 +53,8 @@ class Body:
         switches: Mapping[str, tuple[str, ...]] = NOTHING,
     ) -> None:
         self.rows = rows
-        self.apart = apart
-        self._apart = frozenset(apart)
+        self.structural = structural
+        self._structural = frozenset(structural)
         self.write = write
         self.writing = writing
         self.always = always
@@ -120,7 +120,7 @@ class Body:
     def _is_plain(self, body: Wire, endpoint: Endpoint, silent: Wire) -> bool:
         """Whether every member is written as received, or has no content and is not written. The latter are put in
         `silent`."""
-        if not body.get(self.apart[0]):
+        if not body.get(self.structural[0]):
             return False
         for name in self.always:
             if body.get(name) in _EMPTY:
@@ -132,18 +132,18 @@ class Body:
             if not (body.keys().isdisjoint(self.switches[switch]) and body.keys().isdisjoint(listed)):
                 return False
         for name, value in body.items():
-            apart = name in self._apart
-            if apart and value:
+            structural = name in self._structural
+            if structural and value:
                 continue
             if self._is_silent(name, value):
                 silent[name] = {"raw": value}
-            elif apart or not _is_plain(value, self.rows.get(name), body):
+            elif structural or not _is_plain(value, self.rows.get(name), body):
                 return False
         return True
 
     def _is_silent(self, name: str, value: Any) -> bool:
         """Whether a member has no content."""
-        if value is None or (name in self._apart and type(value) is list and not value):
+        if value is None or (name in self._structural and type(value) is list and not value):
             return True
         row = self.rows.get(name)
         return row is not None and is_empty(value, row)
@@ -152,9 +152,9 @@ class Body:
         """Return the members as they are written to the wire they came from, for a model without known capabilities."""
         if endpoint.model is not None or endpoint.capabilities:
             endpoint = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-        written: Wire = {self.apart[0]: []}
+        written: Wire = {self.structural[0]: []}
         left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # of a wrong type
-        for place in self.apart:
+        for place in self.structural:
             item, name = _inner(body, place)
             if item is not None and item.get(name) and not (left and name in (_inner(left, place)[0] or NOTHING)):
                 there = written
@@ -168,7 +168,7 @@ class Body:
         """Record each place where the written value differs from the received one; objects are compared member by
         member. A place that the received body did not have gets no `raw`."""
         for name, raw in body.items():
-            if raw and name in written and above + name in self.apart:
+            if raw and name in written and above + name in self.structural:
                 continue
             now, row = written.get(name, _ABSENT), rows.get(name)
             if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
@@ -198,7 +198,7 @@ class Body:
     def _covered_by(self, place: str) -> tuple[str, ...]:
         """Return the canonical members that a place of the body represents. A member of an object without its own
         ones has those of the object."""
-        covered: tuple[str, ...] = ("messages",) if place == self.apart[0] else ()
+        covered: tuple[str, ...] = ("messages",) if place == self.structural[0] else ()
         rows: Any = self.rows
         for step in place.split("/"):
             row: BodyMember | None = rows.get(step) if type(rows) is dict else None

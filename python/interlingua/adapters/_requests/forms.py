@@ -1,7 +1,7 @@
 """
 The format of an answer on a wire (spec/2-requests.md#form-native).
 
-A wire declares the formats that can be requested on it, and how they are written (`Forms`). A format that cannot be
+A wire declares the formats that can be requested on it, and how they are written (`Formats`). A format that cannot be
 requested is reported as a whole, and requested in another way (`_structured.write_with_format`).
 """
 
@@ -26,13 +26,13 @@ _BARE: Final = {"text": "text", "json_object": "json"}
 _ALL: Final = ("json", "json_schema")
 
 
-class Forms(NamedTuple):
+class Formats(NamedTuple):
     """The formats of an answer that can be requested on a wire.
 
     `schema` writes the request for an answer with a schema; `members` are the members of a format that it expresses.
     If `fits` is false for a schema, the provider does not enforce it. `text` and `json` are the wire's values for
     free text and for any JSON object, if it has them. `enforced`: a model that enforces no schema does not accept
-    `json` either. `apart` are members of the body that the wire does not accept together with a format.
+    `json` either. `excludes` are members of the body that the wire does not accept together with a format.
     """
 
     schema: Callable[[Form, Wire, Any], Any]
@@ -41,10 +41,10 @@ class Forms(NamedTuple):
     text: Any = None
     json: Any = None
     enforced: bool = False
-    apart: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
 
 
-def form_writer(forms: Forms) -> Writer[Any]:
+def form_writer(forms: Formats) -> Writer[Any]:
     """Return a writer of the format of an answer: it writes as much as the target accepts, and reports the rest."""
 
     def write(name: str, value: Form, body: Wire, writing: Any) -> Any:
@@ -74,14 +74,14 @@ def form_writer(forms: Forms) -> Writer[Any]:
     return write
 
 
-def _asks_nothing(schema: Any, forms: Forms) -> bool:
+def _asks_nothing(schema: Any, forms: Formats) -> bool:
     """Whether a schema requires nothing. A wire that accepts every schema also accepts an empty one."""
     return schema is None or (not schema and forms.fits is not None)
 
 
-def _taken(kind: str, schema: Any, forms: Forms, body: Wire, writing: Writing) -> str:
+def _taken(kind: str, schema: Any, forms: Formats, body: Wire, writing: Writing) -> str:
     """Return the type of format that can be requested for this type; an empty text if there is none."""
-    for member in forms.apart:
+    for member in forms.excludes:
         if body.get(member):
             return ""
     taken = writing.dialect.get("response_formats") or _ALL

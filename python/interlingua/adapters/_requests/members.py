@@ -197,10 +197,10 @@ class Members(Generic[R]):
         self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
-    def read(self, rows: BodyMembers, apart: frozenset[str]) -> None:
-        """Read the members of the body, except those in `apart`, which are read elsewhere."""
+    def read(self, rows: BodyMembers, skip: frozenset[str]) -> None:
+        """Read the members of the body, except those in `skip`, which are read elsewhere."""
         for name, value in self.body.items():
-            if value is not None and name not in apart:
+            if value is not None and name not in skip:
                 self.read_member(name, value, rows)
         if self.options:
             self.request["options"] = {self.endpoint.adapter: self.options}
@@ -245,20 +245,20 @@ class Members(Generic[R]):
             if value is None:
                 return False
             if row.member == REASONING:
-                return self.wish(value)
+                return self.add_reasoning(value)
         self.request[row.member] = value
         return True
 
-    def wish(self, wished: Wire) -> bool:
+    def add_reasoning(self, settings: Wire) -> bool:
         """Add the reasoning settings of a member to the request; False if another member states one of them already."""
         present: Wire | None = self.request.get(REASONING)
         if present is None:
-            if wished:
-                self.request[REASONING] = wished
+            if settings:
+                self.request[REASONING] = settings
             return True
-        if not wished.keys().isdisjoint(present):
+        if not settings.keys().isdisjoint(present):
             return False
-        present.update(wished)
+        present.update(settings)
         return True
 
 
@@ -362,11 +362,11 @@ def places(rows: BodyMembers, inside: str = "") -> dict[str, Place]:
     return found
 
 
-def write_members(request: Request, body: Wire, table: Places, writing: Writing, apart: Container[str] = ()) -> None:
+def write_members(request: Request, body: Wire, table: Places, writing: Writing, skip: Container[str] = ()) -> None:
     """Write the members of a request besides its structure, each in its place, by its rule or in its range. Those in
-    `apart` are written elsewhere. Members that the wire does not have are reported."""
+    `skip` are written elsewhere. Members that the wire does not have are reported."""
     for name, value in request.items():
-        if value is None or name in STRUCTURE or name in apart:
+        if value is None or name in STRUCTURE or name in skip:
             continue
         place = table.get(name)
         if place is None:

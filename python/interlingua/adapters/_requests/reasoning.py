@@ -15,7 +15,7 @@ _MAPPED: Final = "reasoning_mapped"
 _IN_TERMS: Final = "reasoning in the terms of the target"
 
 
-def wish(member: str) -> Callable[[Any], Reasoning]:
+def reasoning_member(member: str) -> Callable[[Any], Reasoning]:
     """Return a function that reads a value of the wire as this member of the reasoning settings."""
 
     def parse(value: Any) -> Reasoning:
@@ -37,22 +37,22 @@ def nearest(effort: str, order: Sequence[str], taken: Sequence[str]) -> str | No
     return weaker[-1] if weaker else known[0] if known else None
 
 
-def wish_writer(
+def reasoning_writer(
     capability: str, write: Callable[[Reasoning, Wire, Any], tuple[Any, Reasoning]]
 ) -> Callable[[str, Reasoning, Wire, Any], Any]:
     """Return a writer of reasoning settings that reports how they change. `write` returns the wire's value (None if
     there is none, or if it wrote the value itself) and the settings that this value means. `capability` names the
     capability of models and providers that accept them."""
 
-    def write_wish(name: str, value: Reasoning, body: Wire, writing: Any) -> Any:
-        wished = {member: item for member, item in value.items() if item is not None}
-        if not wished or _refuses(wished, capability, writing):
+    def write_settings(name: str, value: Reasoning, body: Wire, writing: Any) -> Any:
+        requested = {member: item for member, item in value.items() if item is not None}
+        if not requested or _refuses(requested, capability, writing):
             return None
-        written, taken = write(wished, body, writing)
-        report_members(wished, taken, writing)
+        written, taken = write(requested, body, writing)
+        report_members(requested, taken, writing)
         return written
 
-    return write_wish
+    return write_settings
 
 
 def report_members(
@@ -65,15 +65,15 @@ def report_members(
     mapped = mapped_severity(before, after)
     is_on = not mode_counts and ((after.get("effort") or "none") != "none" or after.get("budget_tokens") is not None)
     for name in MEMBERS:
-        wished, given = before.get(name), after.get(name)
-        if wished == given:
+        requested, given = before.get(name), after.get(name)
+        if requested == given:
             continue
         where = ("reasoning", name)
         if given is not None:
-            writing.loss.replace(where, given, code, "representation" if wished is None else mapped, _IN_TERMS)
+            writing.loss.replace(where, given, code, "representation" if requested is None else mapped, _IN_TERMS)
             continue
         severity = "weakened" if name == "display" else mapped
-        if name == "mode" and wished in ("enabled", "adaptive") and is_on:
+        if name == "mode" and requested in ("enabled", "adaptive") and is_on:
             severity = "representation"
         writing.loss.drop(where, code, severity, f"the target does not accept this {name} of reasoning")
     report_unknown(before, _KNOWN, writing.loss, ("reasoning",))

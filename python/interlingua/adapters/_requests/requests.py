@@ -92,7 +92,7 @@ Conversation = Callable[..., Wire]
 class Table(Body):
     """The requests of a wire: how their members are read, kept verbatim, and written.
 
-    `apart`, `always` and `switches` are those of `Body`: the first place of `apart` is that of the messages. `shared`
+    `structural`, `always` and `switches` are those of `Body`: the first place is that of the messages. `shared`
     and `needed` are those of `Options`. `conversation` writes the structural members, `write` the others in the wire's
     order, both with the `Writing` that `writing` makes. `known` are the capabilities that a request which was just read
     is compared with; it is written for a model without any others. `named` renames the members of a body to the names
@@ -104,7 +104,7 @@ class Table(Body):
         self,
         adapter: str,
         rows: BodyMembers,
-        apart: tuple[str, ...],
+        structural: tuple[str, ...],
         conversation: Conversation,
         write: Callable[[Request, Wire, Any], None],
         writing: Callable[[Request, Endpoint, Loss], Writing],
@@ -118,13 +118,13 @@ class Table(Body):
         other_names: Collection[str] = (),
         tool_names: ToolNames = PLAIN_NAMES,
     ) -> None:
-        super().__init__(rows, apart, write, writing, always, switches=switches)
+        super().__init__(rows, structural, write, writing, always, switches=switches)
         self.adapter = adapter
         self.conversation = conversation
         self.known = known
         self.named = named
         self.tool_names = tool_names
-        self._unread = frozenset(name for name in apart if name not in rows)
+        self._unread = frozenset(name for name in structural if name not in rows)
         self._places = places(rows)
         self._says_model = rows.get("model") is MODEL
         self._says_parallel = any(
@@ -132,11 +132,11 @@ class Table(Body):
         )
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
-    def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
-        """Read the members of a body, except those in `apart`, which are read elsewhere. A member of an unexpected
+    def read(self, body: Wire, reading: R, skip: Collection[str] = ()) -> Members[R]:
+        """Read the members of a body, except those in `skip`, which are read elsewhere. A member of an unexpected
         type is no error: it becomes an option, and is written back unchanged."""
         members = Members(body if self.named is None else self.named(body), reading)
-        members.read(self.rows, self._unread.union(apart) if apart else self._unread)
+        members.read(self.rows, self._unread.union(skip) if skip else self._unread)
         return members
 
     def keep_request(
@@ -177,14 +177,14 @@ class Table(Body):
             report_state(request, writing, (), fields=True)
         return body
 
-    def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
-        """Write the members of a request that have a row, except those in `apart`, which are written elsewhere.
+    def write_members(self, request: Request, body: Wire, writing: Writing, skip: Collection[str] = ()) -> None:
+        """Write the members of a request that have a row, except those in `skip`, which are written elsewhere.
         Report the others."""
         if self._says_model and "{model}" not in writing.dialect.get("path", ""):
             model = model_to_wire(request, writing.endpoint)
             if model is not None:
                 body["model"] = model
-        write_members(request, body, self._places, writing, apart)
+        write_members(request, body, self._places, writing, skip)
         if not self._says_parallel and request.get("parallel_tool_calls") is not None:
             message = "the wire does not state whether several tools may be called at once"
             severity = parallel_severity(request)

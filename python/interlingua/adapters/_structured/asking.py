@@ -15,8 +15,8 @@ from interlingua.adapters._structured.form import (
     TOOLS,
     as_text,
     as_tool,
-    goes_on,
     has_schema,
+    instructions_follow,
     last_text,
     of_text,
     of_tool,
@@ -309,7 +309,7 @@ def _in_instructions(
     `left_out` are the pointers of the parts that are not written.
     """
     messages: list[Any] = request["messages"]
-    if not request.get("system") and goes_on(messages, left_out):
+    if not request.get("system") and instructions_follow(messages, left_out):
         return write(_with_text(request, text, stated, -1, -1), endpoint)
     before: int | None = None
     while True:

@@ -122,7 +122,7 @@ def last_text(content: list[Block]) -> int:
     return -1
 
 
-def goes_on(messages: list[Any], left_out: Container[str]) -> bool:
+def instructions_follow(messages: list[Any], left_out: Container[str]) -> bool:
     """Whether more instructions follow after turns that a wire leaves out; on that wire they are leading
     instructions, too."""
     position = count = count_instructions(messages)

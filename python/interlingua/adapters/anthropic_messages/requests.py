@@ -13,7 +13,7 @@ from interlingua.adapters._engine.as_read import MARKS
 from interlingua.adapters._engine.kit import Wire
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
-from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
+from interlingua.adapters._requests.forms import FORMAT, Formats, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
     REASONING,
@@ -27,7 +27,7 @@ from interlingua.adapters._requests.members import (
     within_limit,
     wrong_member,
 )
-from interlingua.adapters._requests.reasoning import wish
+from interlingua.adapters._requests.reasoning import reasoning_member
 from interlingua.adapters._requests.requests import Table, body_of, posted, write_request
 from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters.anthropic_messages.tables import (
@@ -346,7 +346,7 @@ def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
     return {"type": "json_schema", "schema": enforced(value["schema"], writing.loss, (FORMAT, "schema"))}
 
 
-_FORMS: Final = Forms(_form, fits=can_be_enforced)
+_FORMS: Final = Formats(_form, fits=can_be_enforced)
 
 
 def _is_user_id(name: str, value: Any) -> bool:
@@ -380,15 +380,15 @@ _ROWS: Final[BodyMembers] = {
     ),
     "thinking": BodyMember(
         {
-            "type": BodyMember(Kind.TEXT, REASONING, parse=wish("mode")),
-            "budget_tokens": BodyMember(Kind.COUNT, REASONING, parse=wish("budget_tokens")),
-            "display": BodyMember(Kind.TEXT, REASONING, parse=wish("display")),
+            "type": BodyMember(Kind.TEXT, REASONING, parse=reasoning_member("mode")),
+            "budget_tokens": BodyMember(Kind.COUNT, REASONING, parse=reasoning_member("budget_tokens")),
+            "display": BodyMember(Kind.TEXT, REASONING, parse=reasoning_member("display")),
         },
         plain=_is_adaptive,
     ),
     "output_config": BodyMember(
         {
-            "effort": BodyMember(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "effort": BodyMember(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=reasoning_member("effort")),
             "format": BodyMember(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),

@@ -22,7 +22,7 @@ from interlingua.adapters._engine.kit import (
 )
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
-from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
+from interlingua.adapters._requests.forms import FORMAT, Formats, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     BodyMember,
@@ -34,7 +34,7 @@ from interlingua.adapters._requests.members import (
     one_of,
     put,
 )
-from interlingua.adapters._requests.reasoning import report_members, wish
+from interlingua.adapters._requests.reasoning import reasoning_member, report_members
 from interlingua.adapters._requests.requests import Table, body_of, posted, write_request
 from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters.bedrock_converse.items import without_nulls
@@ -196,7 +196,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
 def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
     """Read the reasoning settings under any of their names; the first name counts."""
     found = _nova_from_wire(value) if name == NOVA else _thinking_from_wire(value)
-    if found is None or not members.wish(found):
+    if found is None or not members.add_reasoning(found):
         return False
     if name != "thinking":
         members.words["thinking"] = name
@@ -379,7 +379,7 @@ def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
     return {"type": "json_schema", "structure": {"jsonSchema": inner}}
 
 
-_FORMS: Final = Forms(_form, ("schema", "name", "description"))
+_FORMS: Final = Formats(_form, ("schema", "name", "description"))
 _MOST_METADATA: Final = 16
 
 
@@ -442,7 +442,7 @@ _ROWS: Final[BodyMembers] = {
     ),
     "outputConfig": BodyMember(
         {
-            "effort": BodyMember(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "effort": BodyMember(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=reasoning_member("effort")),
             "textFormat": BodyMember(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),

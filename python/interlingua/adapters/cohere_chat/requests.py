@@ -7,7 +7,7 @@ from interlingua.adapters._content.schema import PLACES, Schema, holds
 from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, keep_spelling, malformed
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._history.messages import refuse_empty
-from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_writer
+from interlingua.adapters._requests.forms import FORMAT, Formats, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
     REASONING,
@@ -18,7 +18,7 @@ from interlingua.adapters._requests.members import (
     one_of,
     whole_number,
 )
-from interlingua.adapters._requests.reasoning import wish_writer
+from interlingua.adapters._requests.reasoning import reasoning_writer
 from interlingua.adapters._requests.requests import (
     Table,
     body_of,
@@ -214,8 +214,8 @@ def _is_choice(value: str, body: Wire) -> bool:
     return value in ("REQUIRED", "NONE") and type(body.get("tools")) is list and bool(body["tools"])
 
 
-_FORMS: Final = Forms(
-    _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, apart=("tools", "documents")
+_FORMS: Final = Formats(
+    _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, excludes=("tools", "documents")
 )
 _ROWS: Final[BodyMembers] = {
     "model": MODEL,
@@ -234,7 +234,7 @@ _ROWS: Final[BodyMembers] = {
         REASONING,
         plain=one_of(_SWITCHES),
         parse=_reasoning_from_wire,
-        write=wish_writer("thinking", _reasoning),
+        write=reasoning_writer("thinking", _reasoning),
     ),
     "response_format": BodyMember(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
     "documents": BodyMember(Kind.LIST, read=_is_no_option),

@@ -182,7 +182,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
             writing.begin_again(entries_before)
             contents.begin_again()
             contents.write_contents(as_read=False)
-            body["contents"] = items.put_back(contents.wires, contents.of, apart=contents.otherwise())
+            body["contents"] = items.put_back(contents.wires, contents.of, except_at=contents.otherwise())
     writing.report_merges()
     contents.report_media()
     writing.report_moves()

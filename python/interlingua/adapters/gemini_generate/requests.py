@@ -9,7 +9,7 @@ from interlingua.adapters._content.schema import fitted
 from interlingua.adapters._engine.kit import Wire, severity_of
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range, window
-from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
+from interlingua.adapters._requests.forms import FORMAT, Formats, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     BodyMember,
@@ -23,7 +23,7 @@ from interlingua.adapters._requests.members import (
     put,
     within,
 )
-from interlingua.adapters._requests.reasoning import nearest, wish_writer
+from interlingua.adapters._requests.reasoning import nearest, reasoning_writer
 from interlingua.adapters._requests.requests import Table, body_of, posted, write_request
 from interlingua.adapters._requests.rules import (
     MOST_LOGPROBS,
@@ -371,7 +371,7 @@ def _form(value: dict[str, Any], body: Wire, writing: Writing) -> str:
 
 
 _JSON: Final = "application/json"
-_FORMS: Final = Forms(_form, json=_JSON, enforced=True)
+_FORMS: Final = Formats(_form, json=_JSON, enforced=True)
 
 
 # -- service and labels
@@ -435,7 +435,7 @@ _ROWS: Final[BodyMembers] = {
                 },
                 REASONING,
                 parse=_reasoning_from_wire,
-                write=wish_writer("thinking", _reasoning),
+                write=reasoning_writer("thinking", _reasoning),
             ),
         }
     ),

@@ -207,7 +207,7 @@ def answer_id(message: Block) -> str:
 _DERIVED: Final = answers.derived_id("", 22)
 
 
-_END: Final = answers.by_rule("finishReason", ("finish_reason_raw",), str, _write_end)
+_END: Final = answers.raw_member("finishReason", ("finish_reason_raw",), str, _write_end)
 _END.read = _read_number
 _AROUND: Final = (
     answers.usage("usageMetadata", COUNTS, demanded=True),
@@ -217,7 +217,7 @@ _AROUND: Final = (
 _CANDIDATE: Final = (
     Member("content", ("message",), _read_content, _write_content, null=True),
     _END,
-    answers.by_rule("logprobsResult", ("logprobs",), dict, _write_logprobs),
+    answers.raw_member("logprobsResult", ("logprobs",), dict, _write_logprobs),
 )
 
 

@@ -163,7 +163,7 @@ class _Choice(Blocks):
             self.pause()
             self._cite(first)
         plain = len(parts) == 1 and len(parts[0]) == 1 and within(candidate, _PLAIN) and within(content, _CONTENT)
-        return self.goes_on("text") if plain else None
+        return self.continued("text") if plain else None
 
     def _part(self, part: Wire) -> None:
         if None in part.values():
@@ -173,7 +173,7 @@ class _Choice(Blocks):
         if type(text) is str and within(part, _TEXT_PART):
             if text:
                 kind = "thinking" if part.get("thought") is True else "text"
-                self.grow(self.goes_on(kind) or self.open(kind, {"type": kind, "text": ""}), text)
+                self.grow(self.continued(kind) or self.open(kind, {"type": kind, "text": ""}), text)
         elif type(call) is dict and isinstance(current, _Call) and "name" not in call:
             self._continue(current, call)
         else:

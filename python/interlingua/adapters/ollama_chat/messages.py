@@ -67,9 +67,9 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
         again = messages_from_wire(found, Reading(writing.endpoint, NamedIds()))
         if not are_paired(again, [messages[position] for position in order]):
             _refuse_doubled(messages)
-            apart = {position for position, wire in zip(order, found, strict=True) if _lacks_an_id(wire)}
+            without_ids = {position for position, wire in zip(order, found, strict=True) if _lacks_an_id(wire)}
             writing.begin_with_ids(before)
-            found = items.put_back(_written(messages, order, writing), of, apart)
+            found = items.put_back(_written(messages, order, writing), of, without_ids)
     report_moves(order, messages, writing)
     return [*body, *found]
 

@@ -7,7 +7,7 @@ from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._engine.kit import NOTHING, Wire
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._history.messages import refuse_empty
-from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
+from interlingua.adapters._requests.forms import FORMAT, Formats, form_writer
 from interlingua.adapters._requests.members import (
     MODEL,
     REASONING,
@@ -16,7 +16,7 @@ from interlingua.adapters._requests.members import (
     Kind,
     write_nothing,
 )
-from interlingua.adapters._requests.reasoning import level_of, wish_writer
+from interlingua.adapters._requests.reasoning import level_of, reasoning_writer
 from interlingua.adapters._requests.requests import Table, body_of, posted, tools_reader, write_request
 from interlingua.adapters._requests.rules import MOST_LOGPROBS, top_logprobs
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
@@ -91,7 +91,7 @@ def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
     return schema
 
 
-_FORMS: Final = Forms(_form, fits=bool, json="json")
+_FORMS: Final = Formats(_form, fits=bool, json="json")
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
@@ -144,7 +144,7 @@ _ROWS: Final[BodyMembers] = {
         REASONING,
         plain=_is_think,
         parse=_think_from_wire,
-        write=wish_writer("thinking", _reasoning),
+        write=reasoning_writer("thinking", _reasoning),
     ),
     "format": BodyMember(
         Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(_FORMS)

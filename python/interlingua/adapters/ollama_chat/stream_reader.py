@@ -78,7 +78,7 @@ class _Answer(Answer):
             begun: Wire = {"type": kind, "text": ""}
             if kind == "thinking":
                 begun["provider_state"] = self.endpoint.state()
-            self.blocks.grow(self.blocks.goes_on(kind) or self.blocks.open(kind, begun, _LANES[kind]), text)
+            self.blocks.grow(self.blocks.continued(kind) or self.blocks.open(kind, begun, _LANES[kind]), text)
 
     def _whole(self, block: dict[str, Any], member: int) -> None:
         self.blocks.pause()

@@ -72,10 +72,10 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
         if not are_paired(found, [messages[position] for position in order]):
             meant = [position for position in order if messages[position]["role"] in _WITH_CALLS]
             wires = [wire for wire in body if wire["role"] in _WIRES_WITH_CALLS]
-            apart = {position for position, wire in zip(meant, wires, strict=True) if _lacks_an_id(wire)}
+            without_ids = {position for position, wire in zip(meant, wires, strict=True) if _lacks_an_id(wire)}
             writing.begin_with_ids(before, marks)
             runs = _written(messages, order, writing)
-            body = runs.body if items is None else items.put_back(runs.body, runs.of, apart)
+            body = runs.body if items is None else items.put_back(runs.body, runs.of, without_ids)
     return [*system, *body] if system else body
 
 

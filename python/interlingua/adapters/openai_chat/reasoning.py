@@ -22,7 +22,7 @@ from interlingua.adapters._history.messages import OF_THINKING, no_place, report
 from interlingua.adapters._openai.members import effort
 from interlingua.adapters._openai.parts import INDEX
 from interlingua.adapters._requests.members import Members, whole_number
-from interlingua.adapters._requests.reasoning import wish_writer
+from interlingua.adapters._requests.reasoning import reasoning_writer
 from interlingua.adapters.openai_chat.tables import Kept, Writing
 from interlingua.canonical.loss import Path
 
@@ -295,7 +295,7 @@ def _settings_to_wire(value: dict[str, Any], body: Wire, writing: Writing) -> tu
     return None, written
 
 
-settings_to_wire: Final = wish_writer("reasoning_effort", _settings_to_wire)
+settings_to_wire: Final = reasoning_writer("reasoning_effort", _settings_to_wire)
 
 
 def _write(name: str, wish: Mapping[str, Any], body: Wire, written: dict[str, Any]) -> None:
@@ -359,7 +359,7 @@ def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
         return False  # next to the object another member would repeat the setting
     read: dict[str, Any] = {}
     rest = _read(_SETTINGS[name], value, read)
-    if not read or not members.wish(read):
+    if not read or not members.add_reasoning(read):
         return False
     if rest:
         members.options[name] = rest

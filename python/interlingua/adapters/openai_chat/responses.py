@@ -108,8 +108,8 @@ _AROUND: Final = (
 )
 _CHOICE: Final = (
     Member("message", ("message",), _read_message, _write_message, null=True),
-    answers.by_rule("logprobs", ("logprobs",), dict, _write_logprobs, always=True),
-    answers.by_rule("finish_reason", ("finish_reason_raw", "stop_sequence"), str, _write_end, always=True),
+    answers.raw_member("logprobs", ("logprobs",), dict, _write_logprobs, always=True),
+    answers.raw_member("finish_reason", ("finish_reason_raw", "stop_sequence"), str, _write_end, always=True),
 )
 
 

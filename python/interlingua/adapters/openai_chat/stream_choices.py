@@ -146,7 +146,7 @@ class Choice(Blocks):
 
     def _stream(self, kind: str, lane: Lane, text: str, encoding: Wire | None = None) -> None:
         """Stream text, a refusal or reasoning: add to the current part, or begin another block."""
-        part = self.goes_on(kind, lane)
+        part = self.continued(kind, lane)
         if part is not None and encoding is not None and lane == _PLAIN_LANE and part.raw != encoding:
             part = None
         if part is None:
@@ -202,7 +202,7 @@ class Choice(Blocks):
                 self._part({"type": "text", "text": content}, self.parts)
         elif isinstance(content, list):
             if self.parts is None:
-                text, current = self._text("content"), self.goes_on("text")
+                text, current = self._text("content"), self.continued("text")
                 self.parts = [{"type": "text", "text": text}] if text or current is not None else []
             for part in content:
                 self._part(part, self.parts)
@@ -233,7 +233,7 @@ class Choice(Blocks):
 
     def _think(self, text: str, part: Wire, last: Wire | None, parts: list[Wire]) -> None:
         """Process a part of plain-text reasoning."""
-        if last is None or self.goes_on("thinking", (_CONTENT_LANE, len(parts) - 1)) is None:
+        if last is None or self.continued("thinking", (_CONTENT_LANE, len(parts) - 1)) is None:
             self.pause()
             parts.append(part)
         else:
@@ -261,7 +261,7 @@ class Choice(Blocks):
             begun = detail_from_wire(detail, self.reading)
             if begun["type"] != "redacted_thinking":
                 begun = {"type": "redacted_thinking", "data": ""}
-            if self.goes_on("redacted", lane) is None:
+            if self.continued("redacted", lane) is None:
                 self.open("redacted", begun, lane, lane)
         else:
             self.pause()
@@ -291,7 +291,7 @@ class Choice(Blocks):
         """Turn the block of plain reasoning into the block of a detail, which has the same text and more."""
         index = self.lanes.index(_PLAIN_LANE)
         self.lanes[index] = lane
-        part = self.goes_on("thinking", _PLAIN_LANE)
+        part = self.continued("thinking", _PLAIN_LANE)
         if part is not None:
             part.key = lane
         else:

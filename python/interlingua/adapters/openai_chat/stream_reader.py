@@ -92,7 +92,7 @@ class _Answer(Answer):
         for name, value in delta.items():
             if value is not None and name != "content" and name != "role":
                 return None
-        return choice.goes_on("text")
+        return choice.continued("text")
 
     def opened(self, number: int) -> Choice:
         """Open a choice. It has its own ids of calls."""

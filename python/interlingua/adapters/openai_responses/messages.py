@@ -67,7 +67,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     stored = partial(_stored, messages, continued, writing.endpoint)
     order = arranged(messages, writing, by_turn=True, stored=stored)
     if writing.same_origin:
-        writing.apart = _confused([messages[position] for position in order], writing)
+        writing.confused = _confused([messages[position] for position in order], writing)
     in_items, begins = _in_items(messages)
     items, of, silent = _messages_to_wire(request, order, begins, writing)
     came = Items(in_items, "messages", writing, _places(messages) if writing.loss.entries else None)

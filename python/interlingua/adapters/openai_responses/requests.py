@@ -31,7 +31,7 @@ from interlingua.adapters._requests.members import (
     put,
     within_limit,
 )
-from interlingua.adapters._requests.reasoning import wish, wish_writer
+from interlingua.adapters._requests.reasoning import reasoning_member, reasoning_writer
 from interlingua.adapters._requests.requests import Table, body_of, posted, unmentioned_json, write_request
 from interlingua.adapters._requests.rules import word
 from interlingua.adapters.openai_responses.messages import (
@@ -283,8 +283,8 @@ _ROWS: Final[BodyMembers] = {
                 Kind.TEXT,
                 REASONING,
                 plain=one_of(EFFORTS),
-                parse=wish("effort"),
-                write=wish_writer("reasoning_effort", _reasoning),
+                parse=reasoning_member("effort"),
+                write=reasoning_writer("reasoning_effort", _reasoning),
             ),
             "summary": BodyMember(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }

@@ -84,20 +84,20 @@ class Writing(Target):
 
     `answer`: a response of another origin is written, so its items get ids, a status, and all their members. `identity`
     is the id of the response; with it, items of two responses do not get the same id. `calls` holds the kinds of the
-    calls so far; calls in `apart` do not use the ids that were read. `found` holds the names of the tools that searches
+    calls so far; calls in `confused` do not use the ids that were read. `found` holds the names of the tools that searches
     of the client returned, as their items state. `named` holds the kinds of the calls so far by their wire ids, for
     built-in tools their names. `answers` holds the facts about calls that are kept whole, once they are collected.
     `reshaped` holds, by their identity, the calls and results of built-in tools that are written as those of functions.
     """
 
-    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reshaped")
+    __slots__ = ("answer", "answers", "confused", "calls", "found", "identity", "named", "reshaped")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, CALL_IDS)
         self.identity: str | None = source.get("id") if self.answering else None
         self.answer = self.answering and not self.same_origin
         self.calls: dict[str, str] = {}
-        self.apart: set[str] = set()
+        self.confused: set[str] = set()
         self.answers: Answers | None = None
         self.found: list[str] = []
         self.named: dict[str, str] = {}
@@ -114,6 +114,6 @@ class Writing(Target):
     def call_id(self, block: dict[str, Any], state: dict[str, Any]) -> str:
         """Return the wire id of a call."""
         kind = self.calls[block["id"]] = block.get("kind") or "function"
-        wire_id = super().call_id(block, {} if block["id"] in self.apart else state)
+        wire_id = super().call_id(block, {} if block["id"] in self.confused else state)
         self.named[wire_id] = kind
         return wire_id
