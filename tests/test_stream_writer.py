@@ -86,13 +86,14 @@ def test_a_reader_understands_a_writer(wire: str) -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_malformed_event_is_refused_and_ends_the_stream(wire: str) -> None:
+@pytest.mark.parametrize("malformed", [{"type": "block_stop", "index": 0}, {"type": 3}, {"type": None}, {}])
+def test_a_malformed_event_is_refused_and_ends_the_stream(wire: str, malformed: Data) -> None:
     writer = StreamWriter(wire)
     first, begun, *_ = told(text("hello"))
     writer.feed(first)
     writer.feed(begun)
     with pytest.raises(InvalidRequest) as caught:
-        writer.feed({"type": "block_stop", "index": 0})
+        writer.feed(malformed)
     assert "an event is malformed" in caught.value.message
     assert writer.done
     assert writer.feed(begun) == []

@@ -592,7 +592,8 @@ class StreamWriter:
         the stream has ended."""
         if self._done:
             return []
-        if not isinstance(event, dict):  # compiled code would refuse it without a useful message
+        # compiled code would refuse it without a useful message
+        if not isinstance(event, dict) or type(event.get("type", "")) is not str:
             self._done = True
             raise malformed_event(event) or InvalidRequest("an event must be plain data: a dict", path="")
         try:
