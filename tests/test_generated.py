@@ -357,3 +357,17 @@ def test_words_and_numbers_of_a_later_version_are_other() -> None:
     assert from_proto(to_proto(pb.Response, answer))["finish_reason"] == "other"
     message = pb.Response(message=pb.Message(role=pb.ROLE_ASSISTANT), finish_reason=99)
     assert from_proto(message)["finish_reason"] == "other"
+
+
+def test_no_refusal_of_a_type_quotes_the_value() -> None:
+    """Neither in its text nor in its violations."""
+    content = [{"type": "text", "text": "Hi"}]
+    for wrong in (
+        {"created_at": "sk-SECRET"},
+        {"role": "sk-SECRET"},
+        {"cache": {"ttl": "sk-SECRET"}},
+        {"priority": "sk-SECRET"},
+    ):
+        with pytest.raises(InvalidRequest) as refused:
+            models.Message.of({"role": "user", "content": content, **wrong})
+        assert "SECRET" not in repr(vars(refused.value))

@@ -37,7 +37,7 @@ from interlingua.refusals import (
     too_many_unknown_keys,
     used_up,
 )
-from interlingua.renewal import Renewed
+from interlingua.renewal import Renewed, Unreadable
 
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -118,12 +118,17 @@ ANYBODY = Key("anybody", "", "anybody")
 """The key of every caller where the server has no keys."""
 
 
+OF_CERTIFICATE = "x509:"
+"""With this begin the names of the keys of certificates."""
+
+
 def key_of_certificate(subject: str) -> Key:
     """The key of a client that shows a certificate with this subject, where the server has no keys. Raises `Refused`
     for an empty subject."""
     if not subject:
         raise nameless_certificate()
-    return Key(f"x509:{subject}", "", f"x509:{subject}")
+    name = OF_CERTIFICATE + subject
+    return Key(name, "", name)
 
 
 def new_key() -> str:
@@ -169,7 +174,7 @@ def read_keys(file: Path) -> list[Key]:
     try:
         return keys_of(json.loads(file.read_bytes()))
     except OSError as problem:
-        raise InvalidRequest(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
+        raise Unreadable(f"cannot read the keys in {file}: {problem.strerror or type(problem).__name__}") from None
     except InvalidRequest as problem:
         raise InvalidRequest(f"{file}: {problem.message}", path=problem.path) from None
 
@@ -184,11 +189,12 @@ def keys_of(content: Any) -> list[Key]:
         raise InvalidRequest("holds no key; interlingua key NAME makes one", path="/keys")
     keys = [_key(row, f"/keys/{position}") for position, row in enumerate(rows)]
     for member in ("name", "digest"):
-        values = [getattr(key, member) for key in keys]
-        for position, value in enumerate(values):
-            if value in values[:position]:
+        seen: set[str] = set()
+        for position, value in enumerate(getattr(key, member) for key in keys):
+            if value in seen:
                 member_name = "sha256" if member == "digest" else member
                 raise InvalidRequest(f"two keys have the same {member_name}", path=f"/keys/{position}/{member_name}")
+            seen.add(value)
     return keys
 
 
@@ -201,13 +207,13 @@ def _key(row: Any, path: str) -> Key:
                 f"a key has no member {name}; it has {', '.join(sorted(_MEMBERS))}", path=f"{path}/{name}"
             )
     name, sha256 = row.get("name"), row.get("sha256")
-    if not isinstance(name, str) or not name:
-        raise InvalidRequest("a key needs a name", path=f"{path}/name")
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise InvalidRequest("a key needs a name, a text of printable characters", path=f"{path}/name")
     if not isinstance(sha256, str) or not _DIGEST.fullmatch(sha256):
         raise InvalidRequest("a key needs its SHA-256: 64 hexadecimal digits", path=f"{path}/sha256")
     tenant = row.get("tenant", name)
-    if not isinstance(tenant, str) or not tenant:
-        raise InvalidRequest("a tenant must be a text", path=f"{path}/tenant")
+    if not isinstance(tenant, str) or not tenant or not tenant.isprintable():
+        raise InvalidRequest("a tenant must be a text of printable characters", path=f"{path}/tenant")
     models = row.get("models")
     if models is not None and not (isinstance(models, list) and all(isinstance(model, str) for model in models)):
         raise InvalidRequest("models must be a list of patterns, such as anthropic:*", path=f"{path}/models")
@@ -240,7 +246,10 @@ def _limit(row: Mapping[str, Any], name: str, path: str) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)) or value <= 0:
         raise InvalidRequest("a limit must be a number above 0", path=f"{path}/{name}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InvalidRequest("a limit is too large", path=f"{path}/{name}") from None
 
 
 def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:

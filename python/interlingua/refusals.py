@@ -31,6 +31,7 @@ class Refused(InterlinguaError):
         key: str | None = None,
     ) -> None:
         super().__init__(message)
+        self.category = category
         self.status = status
         self.key = key
         self._error: dict[str, Any] = {

@@ -13,7 +13,11 @@ from interlingua.canonical.errors import InvalidRequest
 _LOG = logging.getLogger("interlingua.renewal")
 
 T = TypeVar("T")
-_Stamp = tuple[int, int, int]
+_Stamp = tuple[int, int, int, int]
+
+
+class Unreadable(InvalidRequest):
+    """A file could not be read: it is not there, may not be read, or its reading failed."""
 
 
 def check_certificate(certificate: Path, key: Path, client_authority: Path | None) -> None:
@@ -42,7 +46,7 @@ def read_file(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as problem:
-        raise InvalidRequest(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
+        raise Unreadable(f"cannot read {file}: {problem.strerror or type(problem).__name__}") from None
 
 
 class Renewed(Generic[T]):
@@ -53,20 +57,26 @@ class Renewed(Generic[T]):
         self._make = make
         self._lock = threading.Lock()  # gRPC calls on threads of its own
         self._stamps_seen = self._stamps()
+        self._unread = False
         self._object = make()
 
     def latest(self) -> T:
         """Return the object, made again if a file has changed. If that fails, return the previous object, and log the
-        reason once for each change, so that a certificate may be written before its key."""
+        reason once for each change, so that a certificate may be written before its key. A file that could not be read,
+        because of something else than its content, is read again at the next call."""
         with self._lock:
             stamps = self._stamps()
-            if stamps != self._stamps_seen:
+            changed = stamps != self._stamps_seen
+            if changed or self._unread:
                 self._stamps_seen = stamps
                 try:
                     self._object = self._make()
                 except (InvalidRequest, OSError) as problem:
-                    _LOG.warning("what was read before stays in use: %s", problem)
+                    self._unread = isinstance(problem, (OSError, Unreadable))
+                    if changed:
+                        _LOG.warning("what was read before stays in use: %s", problem)
                 else:
+                    self._unread = False
                     _LOG.info("read again, for they have changed: %s", ", ".join(map(str, self._files)))
             return self._object
 
@@ -81,4 +91,4 @@ def _stamp(file: Path) -> _Stamp | None:
         status = file.stat()
     except OSError:
         return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino

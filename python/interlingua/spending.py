@@ -54,9 +54,10 @@ class SharedSpending:
     async def _try_exchange(self) -> None:
         try:
             await self._exchange()
-        except StorageFailed as problem:
+        except Exception as problem:  # noqa: BLE001 the next exchange may work, whatever failed
             if not self._failed:
-                _LOG.warning("what keys spend is not stored at present, and counts here alone: %s", problem)
+                why = problem if isinstance(problem, StorageFailed) else type(problem).__name__
+                _LOG.warning("what keys spend is not stored at present, and counts here alone: %s", why)
             self._failed = True
         else:
             if self._failed:

@@ -9,7 +9,7 @@ import pytest
 from encoding import frames_of
 from numbered import texts_of_choices
 
-from interlingua import StreamReader, adapt, adapters, apply, difference, fold, registry, visible
+from interlingua import StreamReader, adapt, adapters, apply, difference, fold, read_request, registry, visible
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest
@@ -972,3 +972,17 @@ def test_an_edited_reason_of_a_blocked_answer_is_told() -> None:
 
     again, _ = adapters.get("gemini_generate").from_wire_response(written, endpoint, DERIVED_IDS)
     assert same_answer(apply(response, loss), again) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["gemini-2.5-flash", "openai:gpt-5.4", "openrouter:openai/gpt-5.4", "llama3.1:8b", "tunedModels/a-b"]
+)
+@pytest.mark.parametrize("operation", [":generateContent", ":streamGenerateContent?alt=sse", ":countTokens"])
+def test_the_name_of_a_model_may_have_colons_and_slashes(name: str, operation: str) -> None:
+    """A gateway lists models of all providers by such names; the operation stands after the last colon."""
+    prefix = "" if name.startswith("tunedModels/") else "models/"
+    body = {"contents": [{"parts": [{"text": "Hi"}]}]}
+    wire = {"method": "POST", "path": f"/v1beta/{prefix}{name}{operation}", "headers": {}, "body": body}
+    request, _ = read_request(wire, "gemini_generate")
+    assert request.get("model") == f"gemini:{name}"
+    assert bool(request.get("stream")) == ("stream" in operation)

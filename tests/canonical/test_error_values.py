@@ -45,3 +45,11 @@ def test_an_error_is_the_same_in_another_process(error: errors.InterlinguaError,
 def test_each_kind_of_error_is_among_them() -> None:
     """A new one is tried as well."""
     assert {type(error) for error in MADE} == all_kinds(errors.InterlinguaError)
+
+
+@pytest.mark.parametrize("error", MADE, ids=lambda error: type(error).__name__)
+def test_an_error_has_the_words_of_its_object(error: errors.InterlinguaError) -> None:
+    """On each class: a program asks for them without knowing which error it has (spec/8-errors.md)."""
+    told = error.to_dict()
+    assert (error.category, error.retryable) == (told["category"], told["retryable"])
+    assert (error.retry_after, error.code) == (told.get("retry_after"), told.get("code"))

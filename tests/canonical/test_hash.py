@@ -1,6 +1,7 @@
 """When messages are the same."""
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -111,3 +112,13 @@ def test_bytes_and_their_base64_are_the_same_image() -> None:
     assert ImageBlock(source={"kind": "base64", "data": "YWJj"}, media_type="image/png") == image
     assert b"abc" == image.bytes()
     assert TextBlock(text="x") == Message.user("x").content[0]
+
+
+def test_tuples_are_lists() -> None:
+    """Programs write them where JSON has arrays."""
+
+    def message(given: Any) -> dict[str, Any]:
+        call = {"type": "tool_use", "id": "tu_01", "name": "f", "input": {"x": given}}
+        return {"role": "assistant", "content": [call]}
+
+    assert content_hash(message([{"b": 1, "a": [1.0]}])) == content_hash(message(({"a": (1,), "b": 1},)))

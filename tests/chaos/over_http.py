@@ -545,6 +545,6 @@ def _error(run: Run, answer: Answer) -> dict[str, Any]:
 def _code(error: dict[str, Any]) -> str:
     """The word of an error that is the gateway's own, which no wire has a place for."""
     told = f"{error['message']} {error.get('provider_message', '')}"
-    if "as many as it" in told:
+    if "calls, which is its limit" in told:
         return "max_calls"
     return "shutdown" if "shutting down" in told or "shut down" in told else ""

@@ -173,6 +173,8 @@ def test_a_stream_that_breaks_off() -> None:
         assert events[-1]["type"] == "error"
         assert stream.response is not None
         assert stream.response.text == "Hel"
+        with pytest.raises(RuntimeError, match="the stream failed"):
+            stream.final_response()
 
 
 # ---------------------------------------------------------------------------------------------------- the views

@@ -1,6 +1,7 @@
 """The transports over HTTP, each against a server on loopback."""
 
 import asyncio
+import gc
 import gzip
 import socket
 import ssl
@@ -595,3 +596,4 @@ async def test_another_event_loop_opens_connections_of_its_own() -> None:
             assert await asyncio.to_thread(call_and_leave_open, transport, upstream.url) == b"ok"
         await transport.aclose()
         assert upstream.connections == 3
+    gc.collect()  # here, where the sockets that it closes are expected

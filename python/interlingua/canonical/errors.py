@@ -19,7 +19,7 @@ No message, and so neither `str` nor `repr` of an error, holds content or a secr
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, cast
+from typing import Any, Final, cast
 
 OPERATOR_CATEGORIES: Final = frozenset(("authentication", "permission", "billing"))
 """Errors of these categories are for the owner of the key; the provider's message may repeat a part of it."""
@@ -31,7 +31,22 @@ class InterlinguaError(Exception):
     `category` is a word of the closed list in spec/8-errors.md; `to_dict` returns the canonical error object.
     """
 
-    category: ClassVar[str] = "internal"
+    category: str = "internal"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later."""
+        return bool(self.to_dict().get("retryable"))
+
+    @property
+    def retry_after(self) -> float | None:
+        """Seconds that the provider or the server asks to wait."""
+        return self.to_dict().get("retry_after")
+
+    @property
+    def code(self) -> str | None:
+        """A more exact word than the category, where there is one."""
+        return self.to_dict().get("code")
 
     @property
     def provider_message(self) -> str | None:
@@ -161,6 +176,7 @@ class OriginInCooldown(NoCandidate):
 
     def __init__(self, error: dict[str, Any], chain: list[Any]) -> None:
         super().__init__(error["message"], chain)
+        self.category = error["category"]
         self.error = error
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,22 +212,13 @@ class ProviderError(InterlinguaError):
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(error["message"], path=error.get("path"), adapter=error.get("adapter"))
+        self.category = error["category"]
         self.error = cast("dict[str, Any]", error)
 
     @property
     def provider_message(self) -> str | None:
         """The provider's own message. It may repeat content of the conversation: keep it out of logs."""
         return self.error.get("provider_message")
-
-    @property
-    def retryable(self) -> bool:
-        """Whether the same provider call may succeed later."""
-        return bool(self.error.get("retryable"))
-
-    @property
-    def retry_after(self) -> float | None:
-        """Seconds that the provider asks to wait."""
-        return self.error.get("retry_after")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the error without the provider's whole body, which is in `error["raw"]`."""

@@ -61,7 +61,7 @@ def _compared(value: Any) -> Any:
             if not _is_default(name, held, is_call):
                 compared[name] = held
         return compared
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_compared(item) for item in value]
     return value
 
@@ -86,7 +86,7 @@ def _ordered(value: Any) -> Any:
     """Return a value whose members are in the order of RFC 8785, and whose numbers are written in one way."""
     if isinstance(value, dict):
         return {name: _ordered(value[name]) for name in sorted(value, key=_utf16)}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_ordered(item) for item in value]
     if isinstance(value, (float, Decimal)) or (
         isinstance(value, int) and not isinstance(value, bool) and not -_SAFE < value < _SAFE

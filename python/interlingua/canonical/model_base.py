@@ -217,7 +217,10 @@ TEXT_AS_BLOCKS = BeforeValidator(as_blocks)
 
 
 def _read_time(value: Any) -> Any:
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
+    try:
+        return datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError("not a time of RFC 3339") from None  # the original quotes the value
 
 
 def _utc(value: datetime) -> datetime:

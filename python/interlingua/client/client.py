@@ -100,7 +100,7 @@ class Client:
             if provider not in adapters.names():
                 self._registry.provider(provider)  # refuses a name that is not known
         for provider, base_url in self._base_urls.items():
-            if not base_url.startswith(("http://", "https://")):
+            if not str(base_url).startswith(("http://", "https://")):
                 raise InvalidRequest(f"the base URL of provider {provider!r} must begin with http:// or https://")
         self._limits = limits or Limits()
         self._strict_policy = translate.strict_policy(strict)

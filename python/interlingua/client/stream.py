@@ -60,17 +60,25 @@ class Pulled(ABC, Generic[R]):
     async def final_response(self) -> R:
         """Read the events that are left, and return the whole response.
 
-        Raises what reading raises, and `RuntimeError` for a stream that was closed before its end.
+        Raises what reading raises, and `RuntimeError` for a stream that was closed before its end, or whose error was
+        raised before, where its events were read.
         """
         async for _ in self._events:
             pass
         if self.response is None:
             raise RuntimeError("the stream was closed before its end, so it has no response")
+        if isinstance(self.response, dict) and _status(self.response) != "complete":
+            raise RuntimeError("the stream failed, so it has no whole response; `response` has the part that arrived")
         return self.response
 
     @abstractmethod
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
         """Stop the response, from any task. May be called any number of times."""
+
+
+def _status(response: Response) -> str:
+    metadata: dict[str, Any] = response["message"].get("metadata") or {}
+    return metadata.get("status", "complete")
 
 
 class Stream(Pulled[ModelResponse]):

@@ -75,8 +75,9 @@ class Call:
     def failed_attempts(self) -> list[dict[str, Any]]:
         """The calls to providers that failed, with `model` and `category`: also those before the answer."""
         failed = [attempt for attempt in self.attempts if "category" in attempt]
-        if not failed and self.provider_failed and self.tried is not None:
-            failed = [{"model": self.tried, "category": self.category}]
+        broke_off = self.model is not None  # after the answer had begun, which no attempt records
+        if self.provider_failed and self.tried is not None and (broke_off or not failed):
+            failed.append({"model": self.tried, "category": self.category})
         return failed
 
     def to_dict(self) -> dict[str, Any]:

@@ -315,7 +315,7 @@ class Gateway:
         category = problem.to_dict()["category"]
         key = problem.key if isinstance(problem, Refused) else None
         self.metrics.refused(adapter, category)
-        path = request.scope.get("raw_path", b"").decode("latin-1")[:200]
+        path = _printable(request.scope.get("raw_path", b"").decode("latin-1")[:200])
         peer = address_of(request, self.access.proxies)
         sender = peer if key is None else f"{peer} with the key {key}"
         message = "%s %s %s from %s: %d %s"
@@ -383,7 +383,8 @@ class Running:
         if isinstance(problem, InterlinguaError):
             error = problem.to_dict()
             call.category = error["category"]
-            call.record_attempts(error.get("attempts", ()), error.get("skipped", ()))
+            if "attempts" in error or "skipped" in error:  # an answer that broke off has recorded its own
+                call.record_attempts(error.get("attempts", ()), error.get("skipped", ()))
             call.provider_failed = isinstance(problem, ProviderError)
             if call.content is not None:
                 call.content.error(problem.error if isinstance(problem, ProviderError) else error)
@@ -395,13 +396,18 @@ class Running:
         _LOG.info(
             "%s %s → %s: %d%s in %.3f s",
             call.adapter,
-            call.asked_model or "-",
-            call.tried or "-",
+            _printable(call.asked_model or "-"),
+            _printable(call.tried or "-"),
             status,
             f" {call.category}" if call.category else "",
             call.took_s,
             extra={"call_id": call.id, "key": call.key, "category": call.category},
         )
+
+
+def _printable(text: str) -> str:
+    """A text of a client for the log, with escapes for what is not printable: it must not look like another entry."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
 
 
 class Reframed:

@@ -361,12 +361,15 @@ class Streamed:
         yield [{**self._for_client(first), "response_id": identity}, *[self._for_client(event) for event in more]]
         try:
             async for events in self._stream.arriving():
-                yield [self._for_client(event) for event in events] if "response" in events[-1] else events
+                is_last = events[-1]["type"] in ("message_complete", "error")
+                yield [self._for_client(event) for event in events] if is_last else events
         except InterlinguaError as problem:
             self.problem = problem  # the last event has reported it already
 
     def _for_client(self, event: Data) -> Data:
-        """An event that names the model or holds the whole answer, as its client sees it."""
+        """An event that names the model or holds the whole answer or an error, as its client sees it."""
+        if event["type"] == "error" and event["error"]["category"] in OPERATOR_CATEGORIES:
+            event = {**event, "error": _for_operator(event["error"], self._prepared.client)}
         if "response" in event:
             return {**event, "response": _as_shown(event["response"], self._prepared, self._call)}
         return _as_shown(event, self._prepared, self._call) if event["type"] == "message_start" else event
@@ -435,8 +438,9 @@ def _for_operator(error: Data, client: Endpoint) -> Data:
     """The error for a client when a provider refuses the gateway's own key, or has none here. In the words of its own
     wire the client would read that the key of its call is wrong."""
     message = error["message"]
-    if "status" in error:
-        message += f". The key of this call is not at fault: the operator of the gateway must check its account at {error['provider']}"
+    if "status" in error or "raw" in error:
+        message += ". The key of this call is not at fault: the operator of the gateway must check its account"
+        message += f" at {error['provider']}" if error.get("provider") else ""
     return {
         "category": "server_error",
         "message": message,

@@ -11,13 +11,13 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metr
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from interlingua.access import tokens
+from interlingua.access import OF_CERTIFICATE, tokens
 from interlingua.gateway.calls import Call
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 _MOST_KEYS = 1000
-_OTHER_KEYS = ("other", "other")
+_OTHER_KEYS = ("", "")
 _SECONDS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250)
 _TOKENS = {
     "input_tokens": "input",
@@ -127,7 +127,7 @@ class Metrics:
     def _key(self, call: Call) -> tuple[str, str]:
         """The labels of the key of a call. Certificates may have any number of subjects, of which the first are named."""
         key = call.key, call.tenant
-        if key not in self._keys:
+        if call.key.startswith(OF_CERTIFICATE) and key not in self._keys:
             if len(self._keys) >= _MOST_KEYS:
                 return _OTHER_KEYS
             self._keys.add(key)

@@ -15,6 +15,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.fold import buffered
 from interlingua.client import Client
 from interlingua.client.answers import shut_down
+from interlingua.client.call import Answered
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice, Routing
 from interlingua.client.threads import done
@@ -122,6 +123,7 @@ class Servicer:
         self._access.admit(key)
         if choice.decision is not None:
             yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
+        answers: list[Answered] = []
         stream = self._client.stream(
             choice.request,
             model=choice.models[0],
@@ -131,6 +133,7 @@ class Servicer:
             routing=choice.record,
             fail_over_on=choice.fail_over_on,
             validated=True,
+            on_answer=answers.append,
         )
         messages = _Messages(self.fitting, request)
         arrived = Arrived()
@@ -149,7 +152,8 @@ class Servicer:
         finally:
             await stream.aclose()
             if not counted and (content := arrived.content()):  # the caller left
-                self._access.record(key, usage_of_part(choice, content, self._client.registry))
+                model = answers[0].model if answers else None
+                self._access.record(key, usage_of_part(choice, model, content, self._client.registry))
 
     @_unary
     async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:

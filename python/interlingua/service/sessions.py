@@ -370,7 +370,9 @@ def _usage(answer: SessionStream, sessions: CallersSessions) -> Data | None:
     if answer.response is not None:
         return answer.response.get("usage")
     content = answer.arrived.content()
-    return usage_of_part(answer.choice, content, sessions.client.registry) if answer.choice and content else None
+    if not answer.choice or not content:
+        return None
+    return usage_of_part(answer.choice, answer.model, content, sessions.client.registry)
 
 
 def _without_response(event: Data, problem: MessageTooLarge) -> Data:

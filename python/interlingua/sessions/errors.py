@@ -82,8 +82,8 @@ class StorageFailed(InterlinguaError):
 
     def __init__(self, message: str, *, retryable: bool = True) -> None:
         super().__init__(message)
-        self.retryable = retryable
+        self._retryable = retryable
 
     def to_dict(self) -> dict[str, Any]:
         """The error as a canonical `Error` object."""
-        return super().to_dict() | {"retryable": self.retryable, "code": "storage"}
+        return super().to_dict() | {"retryable": self._retryable, "code": "storage"}

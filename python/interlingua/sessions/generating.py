@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from interlingua import router, translate
-from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.call_ids import Names
@@ -56,6 +56,8 @@ class Generating:
         deadline: float | None,
         members: Mapping[str, Any],
     ) -> None:
+        if "messages" in members:
+            raise InvalidRequest("the messages are those of the session: append others first", path="/messages")
         self.sessions = sessions
         self.session_id = session_id
         self.model = model
@@ -295,6 +297,7 @@ class SessionStream(Pulled[ModelResponse]):
         self._stopped: Literal["cancelled", "shutdown"] | None = None
         self._ended = False
         self.choice: Choice | None = None
+        self.model: str | None = None
         """The models and the request of the answer, as soon as they are chosen."""
         self.arrived = Arrived()
         """What has arrived of the answer."""
@@ -369,7 +372,7 @@ class SessionStream(Pulled[ModelResponse]):
                 events = [generating.names.event(event) for event in together]
                 last = events.pop() if events[-1]["type"] in ("message_complete", "error") else None
                 for event in events:
-                    keeper.model = event.get("model") or keeper.model
+                    keeper.model = self.model = event.get("model") or keeper.model
                     arrived.feed(event)
                 if events:  # yielded before the answer is stored
                     yield events

@@ -70,7 +70,7 @@ def open_storage(url: str) -> Storage:
     Raises `StorageFailed` when it cannot be opened.
     """
     scheme, separator, rest = url.partition("://")
-    if separator and scheme == "sqlite":
+    if separator and scheme == "sqlite" and rest != "/":  # which would be a database in memory, and nobody means that
         from interlingua.sessions.sqlite import SqliteStorage
 
         return SqliteStorage(rest.removeprefix("/") or None)

@@ -17,9 +17,10 @@ from interlingua.verbs.routing import cost_message, optional_object
 Data = dict[str, Any]
 
 
-def usage_of_part(choice: Choice, content: Sequence[Data], models: Registry) -> Data:
-    """Return the estimated usage of an answer that its caller left, by the blocks that had arrived."""
-    model = choice.models[0]
+def usage_of_part(choice: Choice, model: str | None, content: Sequence[Data], models: Registry) -> Data:
+    """Return the estimated usage of an answer that its caller left, by the blocks that had arrived. `model` is the one
+    that answered, if it is known."""
+    model = model or choice.models[0]
     endpoint = models.endpoint(model=model)
     part = {"role": "assistant", "content": list(content)}
     usage = {

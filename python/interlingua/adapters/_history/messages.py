@@ -78,6 +78,7 @@ def result_message(call: str, content: list[Block], reading: Reading, wire_id: s
         reading.must_compare = True
     if reading.own_id(call, wire_id) is not None:
         block["provider_state"] = reading.state(id=wire_id)
+        reading.must_compare = True  # it is written with the id of its call
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
 
 

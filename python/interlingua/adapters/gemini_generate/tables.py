@@ -13,8 +13,9 @@ FRAMING: Final = "sse_or_array"
 
 PATH: Final = "/models/{model}"
 MODEL_IN_PATH: Final = re.compile(
-    r"(?:^|/)(?:models/|(?=(?:tunedModels|endpoints)/))((?:tunedModels/|endpoints/)?[^/:?]+)(?::(\w+))?"
+    r"(?:^|/)(?:models/|(?=(?:tunedModels|endpoints)/))([^?]+?)(?::(\w*(?:Content|Tokens|[pP]redict)\w*))?(?:\?|$)"
 )
+"""The name of the model, which may have colons and slashes (a gateway has models of all providers), and the operation."""
 
 SENTINEL: Final = "skip_thought_signature_validator"
 """The text that the provider takes for a signature that the history of another provider lacks. It is sent verbatim."""
