@@ -810,6 +810,15 @@ def estimate_for(request: Mapping[str, Any], endpoint: Endpoint) -> TokenEstimat
         raise too_deep() from None
 
 
+def estimated_usage(request: Mapping[str, Any], message: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+    """Return the likely usage of a request and of the message that answered it, marked as an estimate."""
+    return {
+        "input_tokens": estimate_for(request, endpoint)["likely"],
+        "output_tokens": estimate_for({"messages": [message]}, endpoint)["likely"],
+        "estimated": True,
+    }
+
+
 __all__ = [
     "InvalidRequest",
     "Offered",

@@ -358,8 +358,9 @@ def _of_database(place: int, url: str, tenant: str) -> Iterator[Shard]:
 
 
 def _sessions(url: str, shard: Shard, tenant: str) -> Iterator[Row]:
+    from interlingua.canonical.model_response import status_of
     from interlingua.sessions.errors import SessionNotFound, StorageFailed
-    from interlingua.sessions.messages import for_request, from_row, status_of
+    from interlingua.sessions.messages import for_request, from_row
     from interlingua.sessions.rows import Rows
 
     storage = _storage(url)

@@ -82,5 +82,10 @@ class ModelResponse(dict[str, Any]):
         return Response.of(dict(self))
 
 
+def status_of(message: dict[str, Any]) -> str:
+    """Return the status of a message: `complete` where it has none."""
+    return (message.get("metadata") or {}).get("status") or "complete"
+
+
 def _text(response: ModelResponse, kind: str) -> str:
     return "".join(block["text"] for block in response["message"]["content"] if block["type"] == kind)

@@ -530,9 +530,7 @@ class Client:
 
 def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
     """The usage of a response without one: estimates, marked as such."""
-    prompt = translate.estimate_for(call.request, call.endpoint)["likely"]
-    answer = translate.estimate_for({"messages": [response["message"]]}, call.endpoint)["likely"]
-    return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}
+    return translate.estimated_usage(call.request, response["message"], call.endpoint)
 
 
 def _usage_of_part(usage: dict[str, Any], response: Response, call: Call) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
-from interlingua.canonical.model_response import ModelResponse
+from interlingua.canonical.model_response import ModelResponse, status_of
 from interlingua.client.answers import REFUSAL, check_no_page, failure, in_band, is_refusal
 from interlingua.client.attempts import Attempts
 from interlingua.client.call import Call, Plan
@@ -67,18 +67,13 @@ class Pulled(ABC, Generic[R]):
             pass
         if self.response is None:
             raise RuntimeError("the stream was closed before its end, so it has no response")
-        if isinstance(self.response, dict) and _status(self.response) != "complete":
+        if isinstance(self.response, dict) and status_of(self.response["message"]) != "complete":
             raise RuntimeError("the stream failed, so it has no whole response; `response` has the part that arrived")
         return self.response
 
     @abstractmethod
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
         """Stop the response, from any task. May be called any number of times."""
-
-
-def _status(response: Response) -> str:
-    metadata: dict[str, Any] = response["message"].get("metadata") or {}
-    return metadata.get("status", "complete")
 
 
 class Stream(Pulled[ModelResponse]):

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 from interlingua import translate
 from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.model_response import status_of
 from interlingua.client.call_ids import renamed
 from interlingua.refusals import Refused
 from interlingua.sessions.calls import calls_in
-from interlingua.sessions.messages import status_of
 
 Data = dict[str, Any]
 

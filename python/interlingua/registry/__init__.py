@@ -14,12 +14,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.spec_files import spec_file
 from interlingua.registry import connection as _connection
 from interlingua.registry import names, prices, signing
 from interlingua.registry.connection import Connection
@@ -63,15 +63,7 @@ _NOT_ASKED: Any = object()
 @cache
 def data(name: str) -> Row:
     """Return a data file of the registry: the installed copy, or the one of the checkout."""
-    here = Path(__file__)
-    for folder in (
-        here.parents[1] / "_data" / "registry",
-        here.parents[1] / "_data",
-        here.parents[3] / "spec" / "registry",
-    ):
-        if (folder / f"{name}.json").exists():
-            return json.loads((folder / f"{name}.json").read_bytes())
-    raise FileNotFoundError(f"{name}.json of the registry")
+    return json.loads(spec_file("registry", f"{name}.json").read_bytes())
 
 
 def _family(name: str, families: dict[str, Row]) -> Row:

@@ -12,6 +12,7 @@ from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.check import broken_rules
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.model_response import status_of
 from interlingua.canonical.validate import check_plain, validate
 from interlingua.client.call_ids import renamed
 from interlingua.events import MESSAGE_APPENDED, MESSAGE_SUPERSEDED
@@ -19,7 +20,7 @@ from interlingua.sessions import calls
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import KeyReused, SessionNotFound
 from interlingua.sessions.marks import read_time, write_time
-from interlingua.sessions.messages import capped, from_row, status_of, to_row
+from interlingua.sessions.messages import capped, from_row, to_row
 from interlingua.sessions.rows import KeyRow, MessageRow, ToolCallRow, ToolIdRow
 from interlingua.sessions.versions import CURRENT
 

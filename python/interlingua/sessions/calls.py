@@ -8,7 +8,8 @@ return.
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from interlingua.sessions.messages import from_row, status_of
+from interlingua.canonical.model_response import status_of
+from interlingua.sessions.messages import from_row
 from interlingua.sessions.rows import MessageRow, ToolCallRow, ToolIdRow
 
 Block = dict[str, Any]

@@ -13,7 +13,7 @@ from interlingua import router
 from interlingua.canonical import json
 from interlingua.canonical.check import check
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.model_response import ModelResponse
+from interlingua.canonical.model_response import ModelResponse, status_of
 from interlingua.canonical.validate import validate
 from interlingua.events import (
     MESSAGE_SAVED,
@@ -27,7 +27,7 @@ from interlingua.sessions.appending import Appended
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, SessionNotFound, SwapRefused
 from interlingua.sessions.generating import Generating, SessionStream, continues_a_turn, moment_text
-from interlingua.sessions.messages import from_row, status_of, to_row
+from interlingua.sessions.messages import from_row, to_row
 from interlingua.sessions.rows import EventRow, PriceRow, Rows, SessionRow, ToolCallRow
 from interlingua.sessions.versions import CURRENT
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from interlingua import router, translate
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.logs import logger
-from interlingua.canonical.model_response import ModelResponse
+from interlingua.canonical.model_response import ModelResponse, status_of
 from interlingua.client.call_ids import Names
 from interlingua.client.routing import Choice
 from interlingua.client.stream import Pulled, Stream
@@ -26,7 +26,7 @@ from interlingua.sessions import appending, calls, turns
 from interlingua.sessions.arrived import Arrived
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, StorageFailed
-from interlingua.sessions.messages import for_request, from_row, status_of
+from interlingua.sessions.messages import for_request, from_row
 from interlingua.sessions.rows import Rows
 from interlingua.sessions.turns import Turn
 

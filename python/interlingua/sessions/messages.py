@@ -66,11 +66,6 @@ def from_row(row: MessageRow) -> Message:
     return message if row.schema_version == CURRENT else migrated(message)
 
 
-def status_of(message: Message) -> str:
-    """Return the status of a message: `complete` where it has none."""
-    return (message.get("metadata") or {}).get("status") or "complete"
-
-
 def for_request(message: Message) -> Message:
     """Return a message as a request takes it. A message of a later version loses its `schema_version` and is read as
     one of the current version."""

@@ -11,6 +11,7 @@ from typing import Any
 from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.model_response import status_of
 from interlingua.client.call_ids import renamed
 from interlingua.events import SESSION_CREATED
 from interlingua.sessions import calls
@@ -18,7 +19,7 @@ from interlingua.sessions.appending import Rules, demand_sound, rebuild_calls
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, SessionNotFound
 from interlingua.sessions.marks import Marks, read_time, write_time
-from interlingua.sessions.messages import for_request, from_row, status_of, stored, to_row
+from interlingua.sessions.messages import for_request, from_row, stored, to_row
 from interlingua.sessions.rows import MessageRow, PriceRow, Rows, SessionRow, ToolIdRow
 from interlingua.sessions.versions import CURRENT, migrated
 

@@ -21,14 +21,8 @@ def usage_of_part(choice: Choice, model: str | None, content: Sequence[Data], mo
     """Return the estimated usage of an answer that its caller left, by the blocks that had arrived. `model` is the one
     that answered, if it is known."""
     model = model or choice.models[0]
-    endpoint = models.endpoint(model=model)
     part = {"role": "assistant", "content": list(content)}
-    usage = {
-        "input_tokens": translate.estimate_for(choice.request, endpoint)["likely"],
-        "output_tokens": translate.estimate_for({"messages": [part]}, endpoint)["likely"],
-        "estimated": True,
-    }
-    return models.priced(usage, model)
+    return models.priced(translate.estimated_usage(choice.request, part, models.endpoint(model=model)), model)
 
 
 def estimate(request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:
